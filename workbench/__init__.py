@@ -1,0 +1,6 @@
+"""Wiring: settings, routes, queue, and the commands that concern the whole product."""
+
+from workbench.celery import app as celery_app
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "celery_app"]

@@ -1,0 +1,222 @@
+"""All settings, from the environment alone. Nothing set: one machine, SQLite, a broker without a server.
+
+.env.example lists every variable with its default.
+"""
+
+import contextlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.str("PYRAMID_VAR", default=str(BASE_DIR / "var")))
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+ENVIRONMENT = env.str("PYRAMID_ENV", default="local")
+if ENVIRONMENT not in {"local", "production"}:
+    raise ImproperlyConfigured(f"PYRAMID_ENV is {ENVIRONMENT!r}. Set it to 'local' or 'production'.")
+PRODUCTION = ENVIRONMENT == "production"
+
+
+# --- secrets and hosts -------------------------------------------------------------------------------------------
+
+# Long enough to be a key, and not one of the strings that people paste from documentation.
+SECRET_KEY_MIN_LENGTH = 50
+SECRET_KEY_DEFAULTS = ("change-me", "changeme", "django-insecure", "secret", "example")
+HOW_TO_MAKE_A_KEY = "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(60))'"
+
+
+def production_secret_key() -> str:
+    key = env.str("SECRET_KEY", default="")
+    if not key:
+        raise ImproperlyConfigured(f"SECRET_KEY is not set; production does not start without it. {HOW_TO_MAKE_A_KEY}")
+    if len(key) < SECRET_KEY_MIN_LENGTH or len(set(key)) < 10 or key.lower().startswith(SECRET_KEY_DEFAULTS):
+        raise ImproperlyConfigured(
+            f"SECRET_KEY is a default or too short (under {SECRET_KEY_MIN_LENGTH} characters). {HOW_TO_MAKE_A_KEY}"
+        )
+    return key
+
+
+def local_secret_key() -> str:
+    """One random key per installation, kept in var/, so that a laptop needs no set-up and shares no key."""
+    if key := env.str("SECRET_KEY", default=""):
+        return key
+    path = VAR_DIR / "secret-key"
+    if not path.exists():
+        # Written whole under another name and then linked: two processes that start at once agree on one key.
+        with tempfile.NamedTemporaryFile("w", dir=VAR_DIR, encoding="ascii") as draft:
+            draft.write(secrets.token_urlsafe(60))
+            draft.flush()
+            with contextlib.suppress(FileExistsError):
+                os.link(draft.name, path)
+    return path.read_text(encoding="ascii")
+
+
+SECRET_KEY = production_secret_key() if PRODUCTION else local_secret_key()
+DEBUG = not PRODUCTION and env.bool("DEBUG", default=False)
+
+PUBLIC_URL = env.str("PUBLIC_URL", default="" if PRODUCTION else "http://127.0.0.1:8000").rstrip("/")
+if PRODUCTION and not PUBLIC_URL:
+    raise ImproperlyConfigured(
+        "PUBLIC_URL is not set. Set it to the address people type, e.g. https://pyramid.example.org"
+    )
+_public = urlsplit(PUBLIC_URL)
+if _public.scheme not in {"http", "https"} or not _public.hostname:
+    raise ImproperlyConfigured(
+        f"PUBLIC_URL is {PUBLIC_URL!r}. It must be a whole address, e.g. https://pyramid.example.org"
+    )
+HTTPS = _public.scheme == "https"
+
+ALLOWED_HOSTS = [_public.hostname] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]", _public.hostname]
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Believe X-Forwarded-Proto only where a proxy is known to set it: anybody else could forge it.
+if env.bool("TRUST_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# HSTS for subdomains and preload lists bind hosts that are not ours to bind.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "annotation",
+    "scoring",
+    "mturk",
+    "workbench",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "workbench.urls"
+WSGI_APPLICATION = "workbench.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+            "builtins": ["workbench.templatetags.look"],
+        },
+    }
+]
+
+AUTH_USER_MODEL = "annotation.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "project-list"
+LOGOUT_REDIRECT_URL = "login"
+
+
+# --- database ----------------------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'workbench.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = {
+        # Take the write lock at BEGIN: a transaction that reads first and writes later could not be retried.
+        "transaction_mode": "IMMEDIATE",
+        # Seconds that a writer waits for another one before it gives up.
+        "timeout": 20,
+        # FULL, not NORMAL: what an annotator was told is saved must survive a power cut.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    }
+else:
+    DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+
+# --- queue -------------------------------------------------------------------------------------------------------
+
+BROKER_DIR = VAR_DIR / "broker"
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
+if CELERY_BROKER_URL.startswith("filesystem://"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        # A message written to "out" is read from "in": one folder serves both ends.
+        "data_folder_in": str(BROKER_DIR / "messages"),
+        "data_folder_out": str(BROKER_DIR / "messages"),
+        "control_folder": str(BROKER_DIR / "control"),
+    }
+    for _folder in ("messages", "control"):
+        (BROKER_DIR / _folder).mkdir(parents=True, exist_ok=True)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "io"
+CELERY_TASK_IGNORE_RESULT = True  # the run row tells the outcome, no result backend is needed
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # liveness comes from the database, on every broker alike
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+
+
+# --- files, language, logs ---------------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# The largest import, in bytes: one file, or all files of a folder or of an unpacked zip together.
+IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=256) * 1024 * 1024
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+}
