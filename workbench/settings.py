@@ -167,6 +167,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         # FULL, not NORMAL: what an annotator was told is saved must survive a power cut.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
+    # A file, as in real life: a database in memory has other locks.
+    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 else:
     DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

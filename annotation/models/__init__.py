@@ -1,0 +1,41 @@
+"""The rows of the corpus, the units, and the human work on them."""
+
+from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
+from annotation.models.kept import HardDeleteRefused
+from annotation.models.people import Membership, Person, Project, Role, User
+from annotation.models.runs import AuditEntry, Run, RunState, Stage
+from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
+from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
+
+__all__ = [
+    "Answer",
+    "AuditEntry",
+    "Contributor",
+    "Example",
+    "Fold",
+    "FoldAxis",
+    "FoldMember",
+    "HardDeleteRefused",
+    "Judgement",
+    "JudgementVersion",
+    "Label",
+    "Membership",
+    "Mix",
+    "Person",
+    "Project",
+    "Provenance",
+    "Reference",
+    "Role",
+    "Run",
+    "RunState",
+    "Sentence",
+    "Stage",
+    "Summary",
+    "System",
+    "Task",
+    "TaskKind",
+    "TaskState",
+    "Unit",
+    "UnitKind",
+    "User",
+]

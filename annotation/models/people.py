@@ -1,0 +1,97 @@
+"""Who works here: users, their membership in projects, and the names under which work is credited."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from annotation.models.kept import Kept, KeptQuerySet, Trashable, not_empty, one_of
+
+
+class User(AbstractUser):
+    """An account. Ours from the first migration, so that fields can be added without pain."""
+
+
+class ProjectQuerySet(KeptQuerySet["Project"]):
+    def visible_to(self, user: User | AnonymousUser) -> ProjectQuerySet:
+        """The one place that says who sees a project: its active members, and staff. The trash is seen by nobody."""
+        if not user.is_authenticated:
+            return self.none()
+        live = self.filter(trashed_at__isnull=True)
+        if user.is_staff:
+            return live
+        return live.filter(pk__in=Membership.objects.filter(user=user, left_at__isnull=True).values("project"))
+
+
+class Project(Trashable):
+    """One corpus with its people, plan and scores. Everything else is reached through it."""
+
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80)
+    created_at = models.DateTimeField()
+
+    objects = ProjectQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(Lower("name"), name="annotation_project_name_once"),
+            models.UniqueConstraint(fields=["slug"], name="annotation_project_slug_once"),
+            not_empty("name", "annotation_project_has_name"),
+            not_empty("slug", "annotation_project_has_slug"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    LEAD = "lead"
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+    VIEWER = "viewer"
+
+
+class Membership(Kept):
+    """A user's role in a project. Leaving closes the row; the credit for finished work stays."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    joined_at = models.DateTimeField()
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "user"], condition=Q(left_at__isnull=True), name="annotation_membership_one_active"
+            ),
+            one_of("role", Role, "annotation_membership_role_known"),
+            models.CheckConstraint(
+                condition=Q(left_at__isnull=True) | Q(left_at__gte=models.F("joined_at")),
+                name="annotation_membership_left_after_joined",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role} in {self.project}"
+
+
+class Person(Kept):
+    """The name under which work is credited in a project: a member, or a worker known by a pseudonym alone."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="people")
+    key = models.CharField(max_length=200)
+    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="people")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="annotation_person_key_once"),
+            models.UniqueConstraint(fields=["project", "user"], name="annotation_person_user_once"),
+            not_empty("key", "annotation_person_has_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
