@@ -1,0 +1,160 @@
+"""EXPORT: everything of a project into a folder, whole or not at all, with a manifest to check it by."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from annotation.models import Example, Project, Run, RunState, Stage, System, User
+from annotation.records import Counts, SystemRecord
+from annotation.services.auditing import record_audit
+from annotation.services.loading import iterate_examples, load_folds
+from annotation.writers import WRITERS
+
+MANIFEST = "manifest.json"
+
+Progress = Callable[[int, int], None]
+"""Told the examples written and the examples there are."""
+
+
+class ExportRefused(Exception):
+    """Nothing was written. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was written."""
+
+    counts: Counts
+    files: list[dict[str, str | int]]
+    directory: Path
+
+
+def export_corpus(
+    project: Project,
+    directory: Path,
+    *,
+    corpus_format: str,
+    now: dt.datetime,
+    actor: User | None = None,
+    progress: Progress | None = None,
+) -> ExportReport:
+    """Write a project into a new or empty folder. The folder appears when it is complete, or not at all."""
+    directory = directory.absolute()
+    _refuse_target(directory)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    try:
+        counts = _write(project, draft, corpus_format, progress)
+        files = _write_manifest(project, draft, corpus_format, counts, now)
+        draft.chmod(0o755)
+        draft.replace(directory)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    _record(project, directory, corpus_format, counts, now, actor)
+    return ExportReport(counts, files, directory)
+
+
+def _refuse_target(directory: Path) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise ExportRefused(f"{directory} is a file. Name a folder that does not exist yet.")
+    if directory.exists() and any(directory.iterdir()):
+        raise ExportRefused(f"{directory} is not empty. Name a folder that does not exist yet; nothing is overwritten.")
+
+
+def _write(project: Project, draft: Path, corpus_format: str, progress: Progress | None) -> Counts:
+    counts = Counts()
+    with snapshot():
+        systems = sorted(System.objects.filter(project=project), key=lambda system: system.name)
+        records = [
+            SystemRecord(system.name, system.trashed_at.isoformat() if system.trashed_at else None)
+            for system in systems
+        ]
+        total = Example.objects.filter(project=project).count()
+        with closing(WRITERS[corpus_format](draft, project.name, records)) as writer:
+            for number, loaded in enumerate(iterate_examples(project), start=1):
+                writer.write_example(loaded.record)
+                counts.add_example(loaded.record)
+                if progress:
+                    progress(number, total)
+            folds = load_folds(project)
+            writer.finish(folds)
+    if writer.refusals:
+        reasons = "\n  ".join(writer.refusals)
+        raise ExportRefused(
+            f"{corpus_format} cannot hold this project:\n  {reasons}\nUse --format jsonl, which holds everything."
+        )
+    counts.systems, counts.folds = len(records), len(folds)
+    return counts
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Read from one state of the database, whatever others write meanwhile, and without keeping them from it."""
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        # Not atomic(): with IMMEDIATE transactions that would take the write lock.
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
+
+
+def _write_manifest(
+    project: Project, draft: Path, corpus_format: str, counts: Counts, now: dt.datetime
+) -> list[dict[str, str | int]]:
+    files: list[dict[str, str | int]] = [
+        {"name": path.relative_to(draft).as_posix(), "bytes": path.stat().st_size, "sha256": _sha256(path)}
+        for path in sorted(draft.rglob("*"))
+        if path.is_file()
+    ]
+    manifest = {
+        "product": "Pyramid Workbench",
+        "format": corpus_format,
+        "project": project.name,
+        "exported_at": now.isoformat(),
+        "counts": counts.as_dict(),
+        "files": files,
+    }
+    (draft / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return files
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@transaction.atomic
+def _record(
+    project: Project, directory: Path, corpus_format: str, counts: Counts, now: dt.datetime, actor: User | None
+) -> None:
+    Run.objects.create(
+        project=project,
+        stage=Stage.EXPORT,
+        state=RunState.DONE,
+        parameters={"directory": str(directory), "format": corpus_format},
+        counts=counts.as_dict(),
+        started_by=actor,
+        created_at=now,
+        started_at=now,
+        ended_at=now,
+    )
+    record_audit("export", project, target=directory.name, actor=actor, now=now, detail={"format": corpus_format})
