@@ -48,8 +48,8 @@ class Run(models.Model):
             one_of("stage", Stage, "annotation_run_stage_known"),
             one_of("state", RunState, "annotation_run_state_known"),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running"], ended_at__isnull=True)
-                | Q(state__in=["done", "failed", "cancelled"], ended_at__isnull=False),
+                condition=Q(state__in=["done", "failed", "cancelled"], ended_at__isnull=False)
+                | (~Q(state__in=["done", "failed", "cancelled"]) & Q(ended_at__isnull=True)),
                 name="annotation_run_ended_has_time",
             ),
             models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="annotation_run_failed_has_error"),
