@@ -1,3 +1,62 @@
+"""Template tags of the look: icons from one file, scores without the leading zero."""
+
+from __future__ import annotations
+
+from functools import cache
+from xml.etree import ElementTree
+
 from django import template
+from django.conf import settings
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@cache
+def _symbols() -> dict[str, tuple[str, SafeString]]:
+    """Icons by name as (view box, shapes). The file is our own, so its markup is safe."""
+    root = ElementTree.parse(settings.BASE_DIR / "static" / "img" / "icons.svg").getroot()  # noqa: S314
+    symbols = {}
+    for symbol in root.iter(f"{SVG}symbol"):
+        shapes = "".join(ElementTree.tostring(shape, encoding="unicode") for shape in symbol)
+        plain = shapes.replace("ns0:", "").replace(' xmlns:ns0="http://www.w3.org/2000/svg"', "")
+        symbols[symbol.attrib["id"]] = (symbol.attrib["viewBox"], mark_safe(plain))  # noqa: S308
+    return symbols
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """An icon beside words; hidden from screen readers, as the words say it."""
+    box, shapes = _symbols()[name]
+    return format_html('<svg class="icon" viewBox="{}" aria-hidden="true">{}</svg>', box, shapes)
+
+
+@register.simple_tag
+def mark() -> SafeString:
+    """The mark of the product: four lines of text that form a pyramid."""
+    box, shapes = _symbols()["mark"]
+    return format_html('<svg viewBox="{}" aria-hidden="true">{}</svg>', box, shapes)
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """A score as .583; what was not measured is said so, never shown as 0."""
+    if value is None:
+        return "not measured"
+    return f"{value:.3f}".removeprefix("0") if value >= 0 else f"−{-value:.3f}".replace("−0", "−")
+
+
+@register.filter
+def count(value: int) -> str:
+    """A count with a comma for thousands."""
+    return f"{value:,}"
+
+
+@register.filter
+def initials(user: object) -> str:
+    """One or two letters for the account button."""
+    full = getattr(user, "get_full_name", str)() or str(user)
+    return "".join(word[0] for word in full.split()[:2]).upper()

@@ -1,0 +1,27 @@
+"""Pages that show several apps at once."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from annotation.models import Project
+from annotation.services.overview import describe_project, list_projects
+from scoring.services import human_scores
+
+
+def project_list(request: HttpRequest) -> HttpResponse:
+    return render(request, "workbench/project_list.html", {"projects": list_projects(request.user)})
+
+
+def project_home(request: HttpRequest, slug: str) -> HttpResponse:
+    project = get_object_or_404(Project.objects.visible_to(request.user), slug=slug)
+    overview = describe_project(project, request.user)
+    return render(
+        request, "workbench/project_home.html", {"overview": overview, "project": project, "scores": _ranked(project)}
+    )
+
+
+def _ranked(project: Project) -> list[tuple[str, float | None]]:
+    scores = human_scores(project)
+    return sorted(scores.items(), key=lambda item: (item[1] is None, -(item[1] or 0), item[0]))
