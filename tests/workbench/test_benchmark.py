@@ -1,0 +1,35 @@
+"""The benchmark command measures something and prints it in both forms. Speeds are goals, never tested here."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation import benchmarks
+from annotation.benchmarks import repeat_corpus, write_lookalike
+
+
+def test_it_prints_an_object_as_the_last_line(monkeypatch):
+    monkeypatch.setattr(benchmarks, "REPEATS", 1)
+    monkeypatch.setattr(benchmarks, "TIMES", 2)
+    out = io.StringIO()
+    call_command("benchmark", "web", "--json", stdout=out)
+    result = json.loads(out.getvalue().splitlines()[-1])
+    assert result["name"] == "web"
+    assert {"import_rows_per_s", "import_memory_ratio", "export_rows_per_s"} <= set(result["figures"])
+    assert all(value > 0 for value in result["figures"].values())
+
+
+def test_a_wrong_folder_is_told(tmp_path):
+    with pytest.raises(CommandError, match="is not a folder"):
+        call_command("benchmark", "web", "--data", str(tmp_path / "nowhere"))
+
+
+def test_the_lookalike_has_the_numbers_of_realsumm(tmp_path):
+    folder = write_lookalike(tmp_path / "c")
+    assert (folder / "references.txt").read_text().count("<t>") == 368
+    assert sum(len(line.split("\t")) for line in (folder / "SCUs.txt").read_text().split("\n")) == 1056
+    assert len(list((folder / "summaries").iterdir())) == 25
+    ids = (repeat_corpus(folder, tmp_path / "r", 3) / "ids.txt").read_text().split("\n")
+    assert len(set(ids)) == 300

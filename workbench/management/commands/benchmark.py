@@ -1,0 +1,37 @@
+"""manage.py benchmark NAME --data DIR: measures, prints a table for people and with --json an object for scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.benchmarks import benchmark_web
+
+BENCHMARKS: dict[str, Callable[[Path | None], Iterator[tuple[str, float, str]]]] = {"web": benchmark_web}
+
+
+class Command(BaseCommand):
+    help = "Measure the product. Figures depend on the machine; compare them within one run."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", choices=sorted(BENCHMARKS))
+        parser.add_argument("--data", type=Path, help="folder with the real corpora (default: PYRAMID_DATA)")
+        parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+
+    def handle(self, *, name: str, data: Path | None, **options: Any) -> None:
+        folder = data or (Path(os.environ["PYRAMID_DATA"]) if os.environ.get("PYRAMID_DATA") else None)
+        if folder is not None and not folder.is_dir():
+            raise CommandError(f"{folder} is not a folder. Name the folder with the real corpora.")
+        figures = {}
+        for key, value, meaning in BENCHMARKS[name](folder):
+            figures[key] = round(value, 4)
+            self.stdout.write(f"{key:24}{value:>12,.2f}  {meaning}")
+        if options["json"]:
+            self.stdout.write(json.dumps({"name": name, "figures": figures}))

@@ -1,0 +1,154 @@
+"""manage.py demo: the whole product on this machine, with a corpus and people to try it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.services.demo import DemoLogin, load_demo
+from workbench import processes
+
+HOST = "127.0.0.1"  # the demo has known logins: it is for this machine alone
+STARTUP_SECONDS = 60
+
+
+class Command(BaseCommand):
+    help = "Prepare the database, load the demo corpus and users, and run web and worker until Ctrl-C."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", default="8000", help="port of the web server (default 8000)")
+
+    def handle(self, *, port: str, **options: Any) -> None:
+        number = checked_port(port)
+        if settings.PRODUCTION:
+            raise CommandError("The demo has known logins and does not run with PYRAMID_ENV=production.")
+        stop = stop_on_signals()
+        self.stdout.write("Preparing the database and the static files …")
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("collectstatic", verbosity=0, interactive=False)
+        password = demo_password()
+        logins = load_demo(password=password, now=timezone.now())
+        logs = settings.VAR_DIR / "log"
+        logs.mkdir(exist_ok=True)
+        children = {"web": start_web(number, logs / "web.log"), "worker": start_worker(logs / "worker.log")}
+        try:
+            wait_until_served(f"http://{HOST}:{number}/sign-in/", children, logs, stop)
+            if not stop.is_set():
+                self.show(number, password, logins, logs)
+            self.watch(children, logs, stop)
+        finally:
+            for child in children.values():
+                child.terminate()
+            for child in children.values():
+                processes.stop(child)
+            self.stdout.write("\nStopped. What you did is kept in var/; run 'make demo' to go on.")
+
+    def show(self, port: int, password: str, logins: list[DemoLogin], logs: Path) -> None:
+        names = "\n".join(f"    {login.username:<10} {login.role}" for login in logins)
+        self.stdout.write(
+            f"\nPyramid Workbench runs at  http://{HOST}:{port}/\n\n"
+            f"Sign in as one of these, password  {password}\n{names}\n\n"
+            f"Logs: {relative(logs)}/web.log and worker.log. Ctrl-C stops web and worker."
+        )
+        self.stdout.flush()
+
+    @staticmethod
+    def watch(children: dict[str, subprocess.Popen[bytes]], logs: Path, stop: threading.Event) -> None:
+        while not stop.wait(0.5):
+            refuse_dead(children, logs)
+
+
+def checked_port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise CommandError(f"{text!r} is no port. Use a number from 1 to 65535: make demo PORT=8001")
+    port = int(text)
+    if not processes.port_is_free(HOST, port):
+        raise CommandError(
+            f"Port {port} is taken by another program (or needs more rights). Choose another: make demo PORT={port + 1}"
+        )
+    return port
+
+
+def demo_password() -> str:
+    """One random password per installation, printed at every start."""
+    path = settings.VAR_DIR / "demo-password"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(f"pyramid-{secrets.randbelow(900_000) + 100_000}", encoding="ascii")
+    return path.read_text(encoding="ascii").strip()
+
+
+def stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+
+    def ask(signum: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGTERM, ask)
+    return stop
+
+
+def start_web(port: int, log: Path) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable, "-m", "gunicorn", "workbench.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2",
+        "--threads", "4", "--no-control-socket",
+    ]  # fmt: skip
+    return start(command, log, {"PUBLIC_URL": f"http://{HOST}:{port}"})
+
+
+def start_worker(log: Path) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable, "-m", "celery", "--app", "workbench", "worker", "--queues", "io,nlp", "--concurrency", "1",
+        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
+    ]  # fmt: skip
+    return start(command, log, {})
+
+
+def start(command: list[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return processes.start(
+            command, cwd=settings.BASE_DIR, env={**os.environ, **environment}, stdout=output, stderr=output
+        )
+
+
+def wait_until_served(
+    url: str, children: dict[str, subprocess.Popen[bytes]], logs: Path, stop: threading.Event
+) -> None:
+    deadline = time.monotonic() + STARTUP_SECONDS
+    while not stop.is_set():
+        refuse_dead(children, logs)
+        try:
+            with urllib.request.urlopen(url, timeout=5):  # noqa: S310 (our own address)
+                return
+        except (urllib.error.URLError, OSError) as error:
+            if time.monotonic() > deadline:
+                raise CommandError(f"The web server does not answer. See {relative(logs)}/web.log.") from error
+        stop.wait(0.1)
+
+
+def refuse_dead(children: dict[str, subprocess.Popen[bytes]], logs: Path) -> None:
+    for name, child in children.items():
+        if child.poll() is not None:
+            raise CommandError(f"The {name} process ended by itself. See {relative(logs)}/{name}.log.")
+
+
+def relative(path: Path) -> Path:
+    return path.relative_to(settings.BASE_DIR) if path.is_relative_to(settings.BASE_DIR) else path
