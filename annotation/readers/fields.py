@@ -154,7 +154,7 @@ def parse_reference(data: dict[str, Any], *, position: int) -> ReferenceRecord:
     check_fields(data, {"id", "text", "sentences"}, "the reference")
     key = key_of(data.get("id", str(position)), "the id of the reference")
     text = text_of(data.get("text"), f"the text of reference {key!r}")
-    if data.get("sentences") is None:
+    if not data.get("sentences"):  # a reference is what it shows by itself until it is split
         try:
             return ReferenceRecord(key, text, marked_sentences(text))
         except UnbalancedTags as error:

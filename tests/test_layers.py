@@ -1,0 +1,103 @@
+"""The arrows: doors → services → pure; mturk → annotation ← scoring. Pure modules know neither Django nor models."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("annotation", "scoring", "mturk", "workbench")
+PURE = [
+    "annotation.records",
+    "annotation.splitting",
+    "annotation.comparing",
+    "annotation.csv_cells",
+    "annotation.readers",
+    "annotation.writers",
+    "scoring.metrics",
+]
+HEAVY = ("torch", "transformers", "spacy", "xgboost")
+DOORS = {"views", "api", "tasks", "urls", "admin", "forms"}
+MAY_IMPORT = {
+    "annotation": {"annotation"},
+    "scoring": {"scoring", "annotation"},
+    "mturk": {"mturk", "annotation"},
+    "workbench": set(APPS),
+}
+
+
+def modules() -> list[Path]:
+    return [path for app in APPS for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts]
+
+
+def imports_of(path: Path) -> set[str]:
+    """Dotted names of what a module imports, from our own apps."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in names if name.split(".")[0] in APPS}
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_modules_load_without_django_or_models(module):
+    code = (
+        f"import sys, {module}\n"
+        "loaded = {name.split('.')[0] for name in sys.modules}\n"
+        f"print(sorted(loaded & {{'django', 'celery', *{HEAVY!r}}}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_web_process_loads_no_models():
+    code = (
+        "import sys, workbench.wsgi\n"
+        "from django.urls import get_resolver\n"
+        "get_resolver().url_patterns\n"
+        f"print(sorted({{name.split('.')[0] for name in sys.modules}} & set({HEAVY!r})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_apps_import_only_along_the_arrows(path):
+    app = path.relative_to(ROOT).parts[0]
+    # Benchmarks and commands of the whole product live in workbench/, which may see every app.
+    assert {name.split(".")[0] for name in imports_of(path)} <= MAY_IMPORT[app]
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_nobody_imports_a_door(path):
+    name = dotted(path)
+    if name.startswith("workbench.") or name.split(".")[-1] in DOORS or ".management." in name:
+        return
+    doors = {target for target in imports_of(path) if len(target.split(".")) > 1 and target.split(".")[1] in DOORS}
+    assert doors == set()
+
+
+def writers_of_rows(path: Path) -> set[str]:
+    """Calls that write rows: X.objects.create, .bulk_create, .update, .save()."""
+    writing = {"create", "bulk_create", "bulk_update", "get_or_create", "update_or_create", "create_user"}
+    return {
+        node.func.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in writing
+    }
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_only_services_write_rows(path):
+    if ".services" not in dotted(path):
+        assert writers_of_rows(path) == set()
