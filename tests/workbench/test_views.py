@@ -37,7 +37,7 @@ def test_the_list_and_the_home_of_a_project(demo):
     assert DEMO_PROJECT in page
     assert "12 examples, 5 systems." in page
     home = demo.get(reverse("project-home", args=["demo-twelve-stories"])).content.decode()
-    assert "5 people work on it. You are lead." in home
+    assert "5 people work on it. Your role: lead." in home
     assert "395" in home
     assert home.index("atlas") < home.index("beacon") < home.index("ember")
 
