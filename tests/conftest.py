@@ -20,6 +20,18 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one server are skipped where another is in use; 'make test' runs them on the right one."""
+    in_use = {
+        "postgresql": settings.DATABASES["default"]["ENGINE"].endswith("postgresql"),
+        "redis": settings.CELERY_BROKER_URL.startswith("redis"),
+    }
+    for item in items:
+        for name, used in in_use.items():
+            if item.get_closest_marker(name) and not used:
+                item.add_marker(pytest.mark.skip(reason=f"{name} is not in use in this run"))
+
+
 @pytest.fixture
 def now() -> dt.datetime:
     return NOW
