@@ -26,7 +26,8 @@ $(VENV)/ready: requirements.txt requirements-lock.txt
 	  { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make setup PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' || { echo "Python's venv module is missing. On Debian: apt-get install python3-venv"; exit 1; }
 	@echo "Setting up $(VENV) (once; a few minutes on a slow line) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# Without a working pip the last set-up was cut off: begin anew.
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --constraint requirements-lock.txt --requirement requirements.txt
 	@touch $@
 

@@ -23,6 +23,8 @@ def benchmark_web(data: Path | None) -> Iterator[tuple[str, float, str]]:
     with tempfile.TemporaryDirectory(prefix="pyramid-benchmark-") as name:
         folder = Path(name)
         corpus = data / "lite2-3pyramid" / "REALSumm" if data else write_lookalike(folder / "REALSumm")
+        if not (corpus / "ids.txt").exists():
+            raise FileNotFoundError(f"{corpus} holds no ids.txt. --data must hold lite2-3pyramid/REALSumm.")
         what = "REALSumm" if data else "an invented corpus of REALSumm's size"
         repeated = repeat_corpus(corpus, folder / "repeated", TIMES)
         once = [in_a_process(folder / f"once{number}", corpus) for number in range(REPEATS)]

@@ -10,6 +10,11 @@ from annotation.records import ExampleRecord, LabelRecord, ReferenceRecord, Unit
 
 Part = TypeVar("Part")
 
+# What makes a unit another unit.
+UNIT_CONTENT = (
+    "text", "weight", "position", "reference", "sentence", "provenance", "guideline_version", "author", "contributors",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -22,16 +27,23 @@ class Difference:
 def compare_example(stored: ExampleRecord, incoming: ExampleRecord) -> Difference:
     """Match parts by natural key. Same key and same content: nothing to do. Other content: a conflict, never a change.
 
+    What was not told before (a document, a label, a reference …) is new. A file may be older than what is stored:
+    a unit that it shows as current and that was edited or trashed here since stays as it is. A file that itself wants
+    to trash, restore or supersede something stored is refused: that is an act of a person, not of an import.
+
     A unit that is stored already appears in `new` if it has new labels, with those labels alone; the caller knows
     its key. In the same way a reference appears with sentences of a new revision.
     """
     conflicts: list[str] = []
     if stored.trashed_at and not incoming.trashed_at:
-        conflicts.append("is in the trash. Restore it first")
-    if incoming.document is not None and incoming.document != stored.document:
+        conflicts.append("is in the trash here. Restore it first")
+    if incoming.trashed_at and not stored.trashed_at:
+        conflicts.append("is in the trash in the file, but not here. Put it into the trash here first")
+    if None not in (stored.document, incoming.document) and incoming.document != stored.document:
         conflicts.append("has another document here")
     new = replace(
         incoming,
+        document=incoming.document if stored.document is None else None,
         references=tuple(_new_references(stored, incoming, conflicts)),
         summaries=_new_parts(
             stored.summaries, incoming.summaries, lambda summary: summary.system, "summary by", conflicts
@@ -88,24 +100,38 @@ def _of_revision(reference: ReferenceRecord, revision: int) -> list[tuple[int, i
 
 def _new_units(stored: ExampleRecord, incoming: ExampleRecord, conflicts: list[str]) -> Iterable[UnitRecord]:
     known = {unit.identity: unit for unit in stored.units}
+    current = {(unit.kind, unit.key): unit for unit in stored.units if unit.superseded_at is None}
+    texts = {(unit.kind, unit.reference, unit.text): unit for unit in current.values() if unit.trashed_at is None}
     for unit in incoming.units:
+        what = f"unit {unit.key!r} ({unit.kind})"
         twin = known.get(unit.identity)
         if twin is None:
-            yield unit
-        elif _content(twin) != _content(unit):
-            conflicts.append(f"has another unit {unit.key!r} ({unit.kind}) here: {twin.text!r:.60}")
-        else:
-            labels = _new_labels(twin, unit, conflicts)
-            if labels:
-                yield replace(unit, labels=labels)
+            rival = current.get((unit.kind, unit.key))
+            same = texts.get((unit.kind, unit.reference, unit.text))
+            if rival and unit.superseded_at is None:
+                conflicts.append(
+                    f"has revision {rival.revision} of {what} here, and the file brings revision {unit.revision}"
+                )
+            elif same and same.key != unit.key:
+                conflicts.append(f"has the text of {what} here already, as unit {same.key!r}: {unit.text!r:.60}")
+            else:
+                yield unit
+            continue
+        conflicts += _unit_conflicts(twin, unit, what)
+        labels = _new_labels(twin, unit, conflicts)
+        if labels:
+            yield replace(unit, labels=labels)
 
 
-def _content(unit: UnitRecord) -> tuple[object, ...]:
-    """What makes a unit another unit. When it was stored, superseded or trashed is not part of that."""
-    return (
-        unit.text, unit.weight, unit.position, unit.reference, unit.sentence, unit.provenance, unit.guideline_version,
-        unit.author, unit.contributors,
-    )  # fmt: skip
+def _unit_conflicts(stored: UnitRecord, incoming: UnitRecord, what: str) -> Iterable[str]:
+    for name in UNIT_CONTENT:
+        ours, theirs = getattr(stored, name), getattr(incoming, name)
+        if ours != theirs:
+            yield f"has {what} with another {name.replace('_', ' ')} here: {ours!r:.60}, not {theirs!r:.60}"
+    if incoming.superseded_at and not stored.superseded_at:
+        yield f"has {what} superseded in the file, but current here"
+    if incoming.trashed_at and not stored.trashed_at:
+        yield f"has {what} in the trash in the file, but not here"
 
 
 def _new_labels(twin: UnitRecord, unit: UnitRecord, conflicts: list[str]) -> tuple[LabelRecord, ...]:

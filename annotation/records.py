@@ -107,10 +107,11 @@ class ExampleRecord:
 
 @dataclass(frozen=True, slots=True)
 class SystemRecord:
-    """A system that is told of by itself, because it is in the trash or has no summaries."""
+    """A system that is told of by itself: it is in the trash, or `partial`, so that it may lack summaries."""
 
     name: str
     trashed_at: str | None = None
+    partial: bool = False
     file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
 
@@ -177,7 +178,8 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.file}, line {self.line}" if self.line else self.file
-        return f"{where}: {self.message}"
+        # A message about a whole file names it already.
+        return self.message if not self.line and self.message.startswith(self.file) else f"{where}: {self.message}"
 
 
 class Problems:
@@ -191,11 +193,16 @@ class Problems:
     def __init__(self) -> None:
         self.kept: list[Problem] = []
         self.count = 0
+        self.notes: list[str] = []  # odd, but not wrong
 
     def add(self, file: str, line: int | None, message: str) -> None:
         self.count += 1
         if len(self.kept) < self.KEPT:
             self.kept.append(Problem(file, line, message))
+
+    def note(self, message: str) -> None:
+        if len(self.notes) < self.KEPT:
+            self.notes.append(message)
 
     def __bool__(self) -> bool:
         return self.count > 0

@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -13,16 +14,30 @@ from urllib.parse import urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+# A variable that is set to nothing counts as not set.
 env = environ.Env()
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}
+
+
+def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
+    value: str = env.str(name, default=default)
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}. Set it to one of: {', '.join(choices)}.")
+    return value
+
+
+def switch(name: str) -> bool:
+    return one_of(name, ("0", "1"), default="0") == "1"
+
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.str("PYRAMID_VAR", default=str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR = Path(env.str("PYRAMID_VAR", default=str(BASE_DIR / "var"))).absolute()
+try:
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    raise ImproperlyConfigured(f"The folder {VAR_DIR} cannot be made ({error.strerror}). Set PYRAMID_VAR.") from error
 
-ENVIRONMENT = env.str("PYRAMID_ENV", default="local")
-if ENVIRONMENT not in {"local", "production"}:
-    raise ImproperlyConfigured(f"PYRAMID_ENV is {ENVIRONMENT!r}. Set it to 'local' or 'production'.")
-PRODUCTION = ENVIRONMENT == "production"
+PRODUCTION = one_of("PYRAMID_ENV", ("local", "production"), default="local") == "production"
 
 
 # --- secrets and hosts -------------------------------------------------------------------------------------------
@@ -60,7 +75,9 @@ def local_secret_key() -> str:
 
 
 SECRET_KEY = production_secret_key() if PRODUCTION else local_secret_key()
-DEBUG = not PRODUCTION and env.bool("DEBUG", default=False)
+DEBUG = switch("DEBUG")
+if DEBUG and PRODUCTION:
+    raise ImproperlyConfigured("DEBUG=1 shows secrets to everybody. Unset it in production.")
 
 PUBLIC_URL = env.str("PUBLIC_URL", default="" if PRODUCTION else "http://127.0.0.1:8000").rstrip("/")
 if PRODUCTION and not PUBLIC_URL:
@@ -68,13 +85,19 @@ if PRODUCTION and not PUBLIC_URL:
         "PUBLIC_URL is not set. Set it to the address people type, e.g. https://pyramid.example.org"
     )
 _public = urlsplit(PUBLIC_URL)
-if _public.scheme not in {"http", "https"} or not _public.hostname:
+if (
+    _public.scheme not in {"http", "https"}
+    or not re.fullmatch(r"[\w.-]+(:\d+)?|\[[0-9a-fA-F:]+\](:\d+)?", _public.netloc)
+    or _public.path
+    or _public.query
+):
     raise ImproperlyConfigured(
-        f"PUBLIC_URL is {PUBLIC_URL!r}. It must be a whole address, e.g. https://pyramid.example.org"
+        f"PUBLIC_URL is {PUBLIC_URL!r}. It must be an address without path, e.g. https://pyramid.example.org"
     )
 HTTPS = _public.scheme == "https"
+_host = re.sub(r":\d+$", "", _public.netloc)
 
-ALLOWED_HOSTS = [_public.hostname] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]", _public.hostname]
+ALLOWED_HOSTS = [_host] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]", _host]
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -82,7 +105,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # Believe X-Forwarded-Proto only where a proxy is known to set it: anybody else could forge it.
-if env.bool("TRUST_PROXY", default=False):
+if switch("TRUST_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # HSTS for subdomains and preload lists bind hosts that are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -158,6 +181,10 @@ LOGOUT_REDIRECT_URL = "login"
 # --- database ----------------------------------------------------------------------------------------------------
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'workbench.sqlite3'}")}
+if DATABASES["default"].get("ENGINE") not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"}:
+    raise ImproperlyConfigured(
+        "DATABASE_URL must begin with sqlite:/// or postgres://, e.g. postgres://user:password@host:5432/name"
+    )
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = {
         # Take the write lock at BEGIN: a transaction that reads first and writes later could not be retried.
@@ -214,12 +241,18 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 # The largest import, in bytes: one file, or all files of a folder or of an unpacked zip together.
-IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=256) * 1024 * 1024
+_import_max_mb = env.str("IMPORT_MAX_MB", default="256")
+if not re.fullmatch(r"[1-9]\d{0,5}", _import_max_mb):
+    raise ImproperlyConfigured(f"IMPORT_MAX_MB is {_import_max_mb!r}. Set it to a whole number of megabytes from 1.")
+IMPORT_MAX_BYTES = int(_import_max_mb) * 1024 * 1024
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {
+        "handlers": ["console"],
+        "level": one_of("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"),
+    },
 }

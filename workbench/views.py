@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from annotation.models import Project
-from annotation.services.overview import describe_project, list_projects
+from annotation.services.overview import describe_projects, list_projects
 from scoring.services import human_scores
 
 
@@ -16,7 +16,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
 
 def project_home(request: HttpRequest, slug: str) -> HttpResponse:
     project = get_object_or_404(Project.objects.visible_to(request.user), slug=slug)
-    overview = describe_project(project, request.user)
+    (overview,) = describe_projects([project], request.user)
     return render(
         request, "workbench/project_home.html", {"overview": overview, "project": project, "scores": _ranked(project)}
     )

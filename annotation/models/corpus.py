@@ -16,10 +16,10 @@ class Example(Trashable):
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="examples")
     key = models.CharField(max_length=200)
     position = models.PositiveIntegerField()
-    document = models.TextField(blank=True)  # "" where the corpus came without source texts
+    document = models.TextField(null=True, blank=True)  # None where the corpus does not tell it
     created_at = models.DateTimeField()
 
-    class Meta:
+    class Meta(Trashable.Meta):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["project", "key"], name="annotation_example_key_once"),
@@ -40,7 +40,7 @@ class Reference(Kept):
     position = models.PositiveIntegerField()
     text = models.TextField(blank=True)
 
-    class Meta:
+    class Meta(Kept.Meta):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["example", "key"], name="annotation_reference_key_once"),
@@ -66,7 +66,7 @@ class Sentence(Kept):
     end = models.PositiveIntegerField()
     text = models.TextField()
 
-    class Meta:
+    class Meta(Kept.Meta):
         ordering = ["revision", "position"]
         constraints = [
             models.UniqueConstraint(
@@ -92,7 +92,7 @@ class System(Trashable):
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="systems")
     name = models.CharField(max_length=200)
 
-    class Meta:
+    class Meta(Trashable.Meta):
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="annotation_system_name_once"),
             not_empty("name", "annotation_system_has_name"),
@@ -110,7 +110,7 @@ class Summary(Kept):
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="summaries")
     text = models.TextField(blank=True)
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             models.UniqueConstraint(fields=["example", "system"], name="annotation_summary_once_per_system"),
         ]

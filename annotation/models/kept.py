@@ -22,9 +22,6 @@ class KeptQuerySet(models.QuerySet[Row]):
     def live(self) -> KeptQuerySet[Row]:
         return self.filter(trashed_at__isnull=True)
 
-    def trashed(self) -> KeptQuerySet[Row]:
-        return self.filter(trashed_at__isnull=False)
-
 
 class Kept(models.Model):
     """A row that is never deleted."""
@@ -33,6 +30,7 @@ class Kept(models.Model):
 
     class Meta:
         abstract = True
+        base_manager_name = "objects"  # or Model._base_manager would be a way around
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise HardDeleteRefused(f"{type(self).__name__} rows are kept. Put them into the trash instead.")
@@ -55,6 +53,24 @@ class AppendOnlyQuerySet(models.QuerySet[Row]):
 
     def delete(self) -> NoReturn:
         raise HardDeleteRefused(f"{self.model.__name__} rows are written once and never deleted.")
+
+
+class AppendOnly(models.Model):
+    """A row that is written once: history."""
+
+    objects = AppendOnlyQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+        base_manager_name = "objects"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise HardDeleteRefused(f"{type(self).__name__} rows are written once and never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise HardDeleteRefused(f"{type(self).__name__} rows are written once and never deleted.")
 
 
 def one_of(field: str, choices: type[models.TextChoices], name: str) -> models.CheckConstraint:

@@ -34,7 +34,7 @@ class Project(Trashable):
 
     objects = ProjectQuerySet.as_manager()  # type: ignore[misc]
 
-    class Meta:
+    class Meta(Trashable.Meta):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(Lower("name"), name="annotation_project_name_once"),
@@ -63,7 +63,7 @@ class Membership(Kept):
     joined_at = models.DateTimeField()
     left_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "user"], condition=Q(left_at__isnull=True), name="annotation_membership_one_active"
@@ -86,7 +86,7 @@ class Person(Kept):
     key = models.CharField(max_length=200)
     user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="people")
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             models.UniqueConstraint(fields=["project", "key"], name="annotation_person_key_once"),
             models.UniqueConstraint(fields=["project", "user"], name="annotation_person_user_once"),

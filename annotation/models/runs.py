@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
-
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.models.kept import AppendOnlyQuerySet, HardDeleteRefused, not_empty, one_of
+from annotation.models.kept import AppendOnly, not_empty, one_of
 from annotation.models.people import Project, User
 
 
@@ -54,6 +52,14 @@ class Run(models.Model):
             ),
             models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="annotation_run_failed_has_error"),
             models.CheckConstraint(
+                condition=~Q(state__in=["running", "done"]) | Q(started_at__isnull=False),
+                name="annotation_run_running_has_start",
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at__isnull=True) | Q(started_at__isnull=True) | Q(ended_at__gte=F("started_at")),
+                name="annotation_run_ends_after_start",
+            ),
+            models.CheckConstraint(
                 condition=Q(steps_total=0) | Q(steps_done__lte=F("steps_total")), name="annotation_run_progress_bounded"
             ),
         ]
@@ -62,7 +68,7 @@ class Run(models.Model):
         return f"{self.stage} {self.pk}: {self.state}"
 
 
-class AuditEntry(models.Model):
+class AuditEntry(AppendOnly):
     """Who did what, when, to which thing. Written once."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, null=True, blank=True, related_name="audit_entries")
@@ -72,19 +78,9 @@ class AuditEntry(models.Model):
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()
 
-    objects = AppendOnlyQuerySet.as_manager()
-
-    class Meta:
+    class Meta(AppendOnly.Meta):
         ordering = ["-at", "-pk"]
         constraints = [not_empty("action", "annotation_auditentry_has_action")]
 
     def __str__(self) -> str:
         return f"{self.action} {self.target}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
-            raise HardDeleteRefused("Audit entries are written once and never changed.")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise HardDeleteRefused("Audit entries are written once and never deleted.")

@@ -47,14 +47,14 @@ class Unit(Trashable):
     reference = models.ForeignKey(Reference, on_delete=models.PROTECT, null=True, blank=True, related_name="units")
     sentence = models.ForeignKey(Sentence, on_delete=models.PROTECT, null=True, blank=True, related_name="units")
     provenance = models.CharField(max_length=16, choices=Provenance.choices)
-    guideline_version = models.CharField(max_length=100, blank=True)
+    guideline_version = models.CharField(max_length=200, blank=True)
     author = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, blank=True, related_name="units")
     created_at = models.DateTimeField()
     superseded_at = models.DateTimeField(null=True, blank=True)
 
     objects = UnitQuerySet.as_manager()  # type: ignore[misc]
 
-    class Meta:
+    class Meta(Trashable.Meta):
         ordering = ["kind", "position", "revision"]
         constraints = [
             models.UniqueConstraint(
@@ -94,7 +94,7 @@ class Contributor(Kept):
     start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Kept.Meta):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["unit", "position"], name="annotation_contributor_position_once"),
@@ -119,7 +119,7 @@ class Mix(models.Model):
     """
 
     reference = models.ForeignKey(Reference, on_delete=models.PROTECT, related_name="mixes")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=200)
     texts = models.JSONField()
 
     class Meta:

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.corpus import Sentence, Summary
-from annotation.models.kept import AppendOnlyQuerySet, Kept, not_empty, one_of
+from annotation.models.kept import AppendOnly, Kept, not_empty, one_of
 from annotation.models.people import Person, Project, User
 from annotation.models.units import Unit
 
@@ -27,7 +27,7 @@ class Judgement(Kept):
     answer = models.CharField(max_length=16, choices=Answer.choices)
     judged_at = models.DateTimeField()
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             models.UniqueConstraint(fields=["unit", "summary", "judge"], name="annotation_judgement_once_per_judge"),
             one_of("answer", Answer, "annotation_judgement_answer_known"),
@@ -37,7 +37,7 @@ class Judgement(Kept):
         return f"{self.judge}: {self.answer}"
 
 
-class JudgementVersion(models.Model):
+class JudgementVersion(AppendOnly):
     """One answer in the history of a judgement, the first one included."""
 
     judgement = models.ForeignKey(Judgement, on_delete=models.PROTECT, related_name="versions")
@@ -45,9 +45,7 @@ class JudgementVersion(models.Model):
     answer = models.CharField(max_length=16, choices=Answer.choices)
     judged_at = models.DateTimeField()
 
-    objects = AppendOnlyQuerySet.as_manager()
-
-    class Meta:
+    class Meta(AppendOnly.Meta):
         ordering = ["version"]
         constraints = [
             models.UniqueConstraint(fields=["judgement", "version"], name="annotation_judgementversion_once"),
@@ -67,10 +65,10 @@ class Label(Kept):
     # The unique constraint below begins with this column and serves as its index.
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="labels", db_index=False)
     summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="labels")
-    rule = models.CharField(max_length=100)
+    rule = models.CharField(max_length=200)
     present = models.BooleanField()
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             models.UniqueConstraint(fields=["unit", "summary", "rule"], name="annotation_label_once_per_rule"),
             not_empty("rule", "annotation_label_has_rule"),
@@ -112,7 +110,7 @@ class Task(Kept):
     created_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Kept.Meta):
         constraints = [
             one_of("kind", TaskKind, "annotation_task_kind_known"),
             one_of("state", TaskState, "annotation_task_state_known"),
@@ -135,6 +133,11 @@ class Task(Kept):
                 fields=["kind", "sentence", "slot"],
                 condition=Q(state__in=["open", "leased"]),
                 name="annotation_task_one_live_per_sentence_slot",
+            ),
+            models.UniqueConstraint(
+                fields=["summary", "slot"],
+                condition=Q(kind="judge", state__in=["open", "leased"]),
+                name="annotation_task_one_live_per_summary_slot",
             ),
         ]
 

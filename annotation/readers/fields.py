@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -77,14 +78,24 @@ def key_of(value: Any, what: str) -> str:
     key = text_of(value, what, blank=False)
     if len(key) > MAX_KEY:
         raise BadRow(f"{what} has {len(key)} characters; the limit is {MAX_KEY}.")
-    if key != key.strip() or any(character in key for character in "\t\n\r"):
-        raise BadRow(f"{what} {key!r} has white space at its edges, a tab or a line break.")
+    if key != key.strip() or has_invisible(key):
+        raise BadRow(
+            f"{what} {key!r} has white space at its edges, or a line break or other invisible character in it."
+        )
     return key
+
+
+def has_invisible(text: str) -> bool:
+    """Whether a name holds a control or format character (tab, line break, right-to-left override …).
+
+    Two names that look alike must be alike, so none of these may stand in one.
+    """
+    return any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in text)
 
 
 def integer_of(value: Any, what: str, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_INTEGER:
-        raise BadRow(f"{what} must be a whole number from {least}, not {value!r:.40}.")
+        raise BadRow(f"{what} must be a whole number from {least} to {MAX_INTEGER:,}, not {value!r:.40}.")
     return value
 
 
@@ -105,11 +116,11 @@ def time_of(value: Any, what: str) -> str | None:
         return None
     try:
         moment = dt.datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        if moment.tzinfo is not None:
+            return moment.astimezone(dt.UTC).isoformat()
+    except (TypeError, ValueError, OverflowError):
         raise BadRow(f"{what} must be a time such as 2026-01-31T09:30:00+00:00, not {value!r:.40}.") from None
-    if moment.tzinfo is None:
-        raise BadRow(f"{what} {value!r} has no time zone. Add one, e.g. +00:00.")
-    return moment.astimezone(dt.UTC).isoformat()
+    raise BadRow(f"{what} {value!r} has no time zone. Add one, e.g. +00:00.")
 
 
 def list_of(value: Any, what: str) -> list[Any]:
@@ -238,19 +249,24 @@ def parse_unit(data: Any, *, position: int) -> UnitRecord:
         key=key,
         position=integer_of(fields.get("position", position), f"the position of {what}", least=1),
         text=text_of(fields.get("text"), f"the text of {what}", blank=False),
-        weight=integer_of(fields.get("weight", 1), f"the weight of {what}", least=1),
+        # A merged unit weighs as many contributors as it has, unless the corpus says otherwise.
+        weight=integer_of(fields.get("weight", len(contributors) or 1), f"the weight of {what}", least=1),
         revision=integer_of(fields.get("revision", 1), f"the revision of {what}", least=1),
         reference=reference,
         sentence=sentence,
         provenance=choice_of(fields.get("provenance", IMPORTED), PROVENANCES, f"the provenance of {what}"),
-        guideline_version=text_of(fields.get("guideline_version", ""), f"the guideline version of {what}")[:100],
-        author=key_of(fields["author"], f"the author of {what}") if fields.get("author") else "",
+        guideline_version=_optional_key(fields, "guideline_version", what),
+        author=_optional_key(fields, "author", what),
         created_at=time_of(fields.get("created_at"), f"created_at of {what}"),
         superseded_at=time_of(fields.get("superseded_at"), f"superseded_at of {what}"),
         trashed_at=time_of(fields.get("trashed_at"), f"trashed_at of {what}"),
         contributors=contributors,
         labels=parse_labels(fields.get("labels", {}), what),
     )
+
+
+def _optional_key(fields: dict[str, Any], name: str, what: str) -> str:
+    return key_of(fields[name], f"the {name} of {what}") if fields.get(name) else ""
 
 
 def parse_mixes(data: Any) -> tuple[MixRecord, ...]:
@@ -271,10 +287,13 @@ def parse_example(data: dict[str, Any], *, file: str, line: int) -> ExampleRecor
     key = key_of(data.get("id"), "the id of the example")
     references = list_of(data.get("references", []), "references")
     if "reference" in data:
-        if references:
+        if "references" in data:
             raise BadRow("the example has both 'reference' and 'references'. Keep one.")
         references = [{"text": data["reference"]}]
     units = list_of(data.get("units", []), "units")
+    if len(references) == 1:
+        only = object_of(references[0], "a reference").get("id", "1")
+        units = [_with_reference(unit, only) for unit in units]
     record = ExampleRecord(
         key=key,
         document=None if data.get("document") is None else text_of(data["document"], "the document"),
@@ -296,20 +315,19 @@ def parse_example(data: dict[str, Any], *, file: str, line: int) -> ExampleRecor
     return record
 
 
+def _with_reference(unit: Any, only: Any) -> Any:
+    """Where an example has one reference, a unit that names none can only be of that one."""
+    names_a_place = not isinstance(unit, dict) or unit.get("reference") is not None or unit.get("contributors")
+    return unit if names_a_place else {**unit, "reference": only}
+
+
 def check_example(record: ExampleRecord) -> None:
     """What must hold between the parts of one example."""
     refuse_twice((reference.key for reference in record.references), "reference")
     refuse_twice((summary.system for summary in record.summaries), "the summary of system")
-    refuse_twice((unit.identity for unit in record.units), "unit")
-    refuse_twice(
-        (unit.identity[:2] for unit in record.units if unit.superseded_at is None), "a current revision of unit"
-    )
-    texts = {reference.key: reference.text for reference in record.references}
-    for unit in record.units:
-        for contributor in unit.contributors:
-            text = texts.get(contributor.reference)
-            if text is not None and contributor.end is not None and contributor.end > len(text):
-                raise BadRow(f"a contributor of unit {unit.key!r} ends behind reference {contributor.reference!r}.")
+    refuse_twice((f"{unit.key} ({unit.kind}, revision {unit.revision})" for unit in record.units), "the unit")
+    current = (f"{unit.key} ({unit.kind})" for unit in record.units if unit.superseded_at is None)
+    refuse_twice(current, "a current revision of the unit")
 
 
 def parse_fold(data: dict[str, Any], *, file: str, line: int) -> FoldRecord:
@@ -321,7 +339,9 @@ def parse_fold(data: dict[str, Any], *, file: str, line: int) -> FoldRecord:
 
 
 def parse_system(data: dict[str, Any], *, file: str, line: int) -> SystemRecord:
-    check_fields(data, {"type", "name", "trashed_at"}, "the system")
-    return SystemRecord(
-        key_of(data.get("name"), "the name of the system"), time_of(data.get("trashed_at"), "trashed_at"), file, line
-    )
+    check_fields(data, {"type", "name", "trashed_at", "partial"}, "the system")
+    partial = data.get("partial", False)
+    if not isinstance(partial, bool):
+        raise BadRow(f"partial must be true or false, not {_name_type(partial)}.")
+    name = key_of(data.get("name"), "the name of the system")
+    return SystemRecord(name, time_of(data.get("trashed_at"), "trashed_at"), partial, file, line)

@@ -33,6 +33,11 @@ def read_jsonl(source: Source, problems: Problems) -> Iterator[Record]:
     for number, line in text_lines(source, name, problems):
         if line is None or not line.strip():
             continue
+        if not found and not line.lstrip().startswith("{"):
+            raise UnreadableSource(
+                f"{name} does not begin with a JSON object, so it is no JSONL. Each line must be one object: {{…}}. "
+                "Is --format right?"
+            )
         found = True
         try:
             record = parse_line(line, file=name, line=number)
@@ -74,13 +79,13 @@ def load_strictly(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object_without_twins)
     except json.JSONDecodeError as error:
-        raise BadRow(f"is not JSON ({error.msg} at character {error.pos + 1}).") from None
+        raise BadRow(f"is not JSON ({error.msg} at character {error.pos + 1}). One line is one object.") from None
     except RecursionError:
         raise BadRow("is nested too deeply.") from None
     except BadRow:
         raise
-    except ValueError as error:
-        raise BadRow(f"holds a number that cannot be read ({error}).") from None
+    except ValueError:
+        raise BadRow("holds a number with too many digits.") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from annotation.readers.fields import BadRow, key_of, text_of
-from annotation.readers.sources import Source, UnreadableSource, text_lines
+from annotation.readers.sources import Source, UnreadableSource, few, text_lines
 from annotation.records import (
     ExampleRecord,
     FoldRecord,
@@ -30,6 +30,7 @@ IDS, REFERENCES, DOCUMENTS, SCUS, STUS, WEIGHTS = (
     "STUs.txt",
     "weights.txt",
 )
+MANIFEST = "manifest.json"  # of our own exports
 SUMMARY, LABEL = ".summary", ".label"
 MIX = re.compile(r"STUs_SCUs_percentage\d+\.txt")
 FOLD_SUFFIXES = {"by_examples": (".id", "examples"), "by_systems": (".sys", "systems")}
@@ -55,17 +56,22 @@ def find_layout(source: Source, problems: Problems) -> Layout:
         labels=_by_stem(names, "labels", LABEL),
         folds=tuple(sorted(name for name in names if _is_fold(name))),
     )
+    known = {*layout.texts, *layout.mixes, *layout.folds, *layout.summaries.values(), *layout.labels.values(), MANIFEST}
+    if ignored := [name for name in names if name not in known]:
+        problems.note(f"{len(ignored)} file(s) are no part of the format and were not read: {few(ignored)}.")
     for required, what in ((IDS, "one id a line"), (REFERENCES, "one reference a line")):
         if required not in layout.texts:
             raise UnreadableSource(
-                f"{source.label} holds no {required} ({what}). Is it a Lite2-3Pyramid folder? It holds: {_few(names)}."
+                f"{source.label} holds no {required} ({what}). Is it a Lite2-3Pyramid folder? It holds: {few(names)}."
             )
     if layout.labels and SCUS not in layout.texts:
         problems.add(SCUS, None, "is missing, but there are labels. Labels go with the SCUs, in their order.")
     if WEIGHTS in layout.texts and SCUS not in layout.texts:
         problems.add(SCUS, None, "is missing, but there are weights. Weights go with the SCUs, in their order.")
-    for system, file in layout.labels.items():
+    for system in list(layout.labels):
         if system not in layout.summaries:
+            # Its labels are left out, so that one missing file is one problem.
+            file = layout.labels.pop(system)
             problems.add(file, None, f"labels a system without summaries: summaries/{system}{SUMMARY} is missing.")
     return layout
 
@@ -82,16 +88,17 @@ def _is_fold(name: str) -> bool:
     return len(path.parts) == 2 and path.parts[0] in FOLD_SUFFIXES and path.suffix == FOLD_SUFFIXES[path.parts[0]][0]
 
 
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (" …" if len(names) > 6 else "") if names else "nothing"
-
-
 class AlignedFile:
-    """A file whose line i belongs to example i."""
+    """A file whose line i belongs to example i.
 
-    def __init__(self, source: Source, name: str, problems: Problems) -> None:
+    Published folders have no line break at the end, so there a final break is followed by one more, empty line. In a
+    folder whose ids.txt ends with a break (`ends_lines`), a break ends a line everywhere, and nothing follows the last.
+    """
+
+    def __init__(self, source: Source, name: str, problems: Problems, *, ends_lines: bool) -> None:
         self.name, self.problems = name, problems
-        self.lines = text_lines(source, name, problems)
+        lines = text_lines(source, name, problems)
+        self.lines = _without_last_blank(lines) if ends_lines else lines
         self.is_over = False
         self.is_empty = source.size(name) == 0
         self.number = 0
@@ -104,13 +111,8 @@ class AlignedFile:
             self.number, text = next(self.lines)
         except StopIteration:
             self.is_over = True
-            self.problems.add(
-                self.name, self.number + 1, f"ends before the line for example {key!r}. Each id needs a line."
-            )
-            return None
-        if self.is_empty:
-            self.is_over = True
-            self.problems.add(self.name, None, "is empty. Each id needs a line.")
+            what = "is empty" if self.is_empty else f"ends before the line for example {key!r}"
+            self.problems.add(self.name, None if self.is_empty else self.number + 1, f"{what}. Each id needs a line.")
             return None
         return text
 
@@ -126,43 +128,53 @@ class AlignedFile:
         self.problems.add(self.name, self.number, message)
 
 
+def _without_last_blank(lines: Iterator[tuple[int, str | None]]) -> Iterator[tuple[int, str | None]]:
+    """The lines but for the empty one that follows a final line break."""
+    held = next(lines, None)
+    for line in lines:
+        if held is not None:
+            yield held
+        held = line
+    if held is not None and held[1] != "":
+        yield held
+
+
+def _ends_with_break(source: Source, name: str) -> bool:
+    last = b""
+    with source.open(name) as file:
+        while chunk := file.read(1024 * 1024):
+            last = chunk
+    return last.endswith(b"\n")
+
+
 class Lite23Reader:
     """All files of the folder, read side by side, so that memory does not grow with the corpus."""
 
     def __init__(self, source: Source, problems: Problems) -> None:
         self.source, self.problems = source, problems
         self.layout = find_layout(source, problems)
+        self.ends_lines = _ends_with_break(source, IDS)
         self.files = {name: self._open(name) for name in self.layout.texts - {IDS}}
         self.mixes = {name: self._open(name) for name in self.layout.mixes}
         self.summaries = {system: self._open(name) for system, name in self.layout.summaries.items()}
         self.labels = {system: self._open(name) for system, name in self.layout.labels.items()}
 
     def _open(self, name: str) -> AlignedFile:
-        return AlignedFile(self.source, name, self.problems)
+        return AlignedFile(self.source, name, self.problems, ends_lines=self.ends_lines)
 
     def read(self) -> Iterator[Record]:
         for system in self.layout.summaries:
-            self._check_system(system)
-        seen: set[str] = set()
-        line = 0
+            self._is_name(system, "the name of the system", self.layout.summaries[system], None)
+        has_ids = False
         for line, key in self._ids():
-            example = self._example(key, line)
-            if key in seen:
-                self.problems.add(IDS, line, f"has the id {key!r} for the second time.")
-            seen.add(key)
-            yield example
-        if not seen and not self.problems:
+            has_ids = True
+            yield self._example(key, line)
+        if not has_ids and not self.problems:
             raise UnreadableSource(f"{IDS} is empty. There is nothing to import.")
         for file in (*self.files.values(), *self.mixes.values(), *self.summaries.values(), *self.labels.values()):
             file.finish()
         for name in self.layout.folds:
             yield self._fold(name)
-
-    def _check_system(self, system: str) -> None:
-        try:
-            key_of(system, "the name of the system")
-        except BadRow as error:
-            self.problems.add(self.layout.summaries[system], None, str(error))
 
     def _ids(self) -> Iterator[tuple[int, str]]:
         blank_at: int | None = None
@@ -296,11 +308,22 @@ class Lite23Reader:
 
     def _fold(self, name: str) -> FoldRecord:
         path = PurePosixPath(name)
-        members = [text for _, text in text_lines(self.source, name, self.problems) if text]
-        twins = {member for member in members if members.count(member) > 1}
-        for member in sorted(twins):
-            self.problems.add(name, None, f"names {member!r} twice.")
+        members: dict[str, int] = {}
+        for number, text in text_lines(self.source, name, self.problems):
+            if text and self._is_name(text, "the member", name, number):
+                if text in members:
+                    self.problems.add(name, number, f"names {text!r} for the second time.")
+                members[text] = number
+        self._is_name(path.stem, "the name of the fold", name, None)
         return FoldRecord(FOLD_SUFFIXES[path.parts[0]][1], path.stem, tuple(members), name, 1)
+
+    def _is_name(self, text: str, what: str, file: str, line: int | None) -> bool:
+        try:
+            key_of(text, what)
+        except BadRow as error:
+            self.problems.add(file, line, str(error))
+            return False
+        return True
 
 
 def read_lite23(source: Source, problems: Problems) -> Iterator[Record]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import re
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -56,11 +59,16 @@ def open_source(path: Path, limits: Limits) -> Source:
             raise UnreadableSource(f"{path.name} is empty. There is nothing to import.")
         with path.open("rb") as file:
             head = file.read(4)
-        if head.startswith(b"PK\x03\x04") and path.suffix.lower() not in {".xlsx", ".ods", ".docx"}:
+        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and path.suffix.lower() not in {".xlsx", ".ods", ".docx"}:
             return ZipSource(path, limits)
         return FileSource(path, limits)
     except PermissionError as error:
         raise UnreadableSource(f"{path} cannot be read: permission denied. Change its permissions.") from error
+
+
+def few(names: list[str]) -> str:
+    """The first names of a listing, for a message."""
+    return ", ".join(names[:6]) + (" …" if len(names) > 6 else "") if names else "nothing"
 
 
 def refuse_size(what: str, size: int, limits: Limits) -> None:
@@ -86,7 +94,7 @@ class _Counted(io.RawIOBase):
         view = memoryview(buffer)  # type: ignore[arg-type]
         try:
             data = self.file.read(len(view))
-        except (zipfile.BadZipFile, EOFError, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise UnreadableSource(f"{self.source.label} is damaged ({error}). Make or upload it again.") from error
         view[: len(data)] = data
         self.source.bytes_read += len(data)
@@ -151,7 +159,15 @@ class FolderSource:
 
     def open(self, name: str) -> BinaryIO:
         refuse_size(name, self.sizes[name], self.limits)
-        return _buffered((self.path / name).open("rb"), self)
+        try:
+            return _buffered((self.path / name).open("rb"), self)
+        except OSError as error:
+            if error.errno in {errno.EMFILE, errno.ENFILE}:
+                raise UnreadableSource(
+                    f"{self.label} has more files than this process may open at once. Import a zip of it, or raise "
+                    "the limit (ulimit -n)."
+                ) from error
+            raise UnreadableSource(f"{name} cannot be read: {error.strerror}.") from error
 
     def close(self) -> None:
         pass
@@ -192,7 +208,8 @@ class ZipSource:
 
     def _refuse_unsafe(self, info: zipfile.ZipInfo) -> None:
         path = PurePosixPath(info.filename)
-        if ".." in path.parts or path.is_absolute() or "\\" in info.filename or ":" in path.parts[0]:
+        unsafe = ".." in path.parts or path.is_absolute() or "\\" in info.filename
+        if not path.parts or unsafe or ":" in path.parts[0]:
             raise UnreadableSource(
                 f"{self.label} holds the path {info.filename!r}, which leads out of the archive. Nothing was read."
             )
@@ -217,8 +234,13 @@ class ZipSource:
         return self.members[name].file_size
 
     def open(self, name: str) -> BinaryIO:
-        # ZipExtFile reads no more than the size in the header, so the sum checked above holds.
-        return _buffered(self.zip.open(self.members[name]), self)  # type: ignore[arg-type]
+        try:
+            # ZipExtFile reads no more than the size in the header, so the sum checked above holds.
+            return _buffered(self.zip.open(self.members[name]), self)  # type: ignore[arg-type]
+        except (NotImplementedError, zipfile.BadZipFile, RuntimeError) as error:
+            raise UnreadableSource(
+                f"{name} in {self.label} cannot be unpacked ({error}). Zip the files again."
+            ) from error
 
     def close(self) -> None:
         self.zip.close()
@@ -254,7 +276,7 @@ def wrong_kind(head: bytes) -> str | None:
         if head.startswith(magic):
             return words
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
-    if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")):
+    if re.match(rb"<(!doctype|html|head|body|\?xml)[\s>]", start):
         return "a web page (HTML or XML), perhaps an error page of the site. Download the raw file again"
     # Protocol 0 and 1 pickles are text; every one of a dict, list or tuple begins like this.
     if start.startswith(

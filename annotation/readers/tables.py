@@ -1,30 +1,35 @@
-"""IMPORT of CSV: a folder of tables (what the export writes), or one sheet with a row per example (docs/formats.md)."""
+"""IMPORT of CSV: a folder of tables, which is what the export writes (docs/formats.md)."""
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.csv_cells import restore
-from annotation.readers.fields import MAX_TEXT, BadRow, parse_example, parse_fold, parse_system
+from annotation.readers.csv_rows import Row, read_rows
+from annotation.readers.fields import (
+    BadRow,
+    key_of,
+    parse_contributor,
+    parse_example,
+    parse_fold,
+    parse_mixes,
+    parse_reference,
+    parse_system,
+    parse_unit,
+    present_of,
+    span_of,
+)
 from annotation.readers.jsonl import load_strictly
-from annotation.readers.sources import Source, UnreadableSource, text_lines
+from annotation.readers.sheet import SheetReader
+from annotation.readers.sources import Source, UnreadableSource, few
 from annotation.records import Problems, Record
 
 MANIFEST = "manifest.json"
-SHEET_COLUMNS = "id, document, reference (or reference:1, reference:2 …) and summary:NAME for each system"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a CSV file by column, and the line on which it begins."""
-
-    line: int
-    cells: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +38,17 @@ class Table:
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
-    part: Callable[[dict[str, str]], dict[str, Any]]
+    part: Callable[[dict[str, str]], dict[str, Any]]  # raises BadRow, so that a bad row is told with its own line
 
 
 # --- cells -------------------------------------------------------------------------------------------------------
 
 
 def number(cell: str, column: str) -> int:
-    try:
-        return int(cell)
-    except ValueError:
-        raise BadRow(f"{column} must be a whole number, not {cell!r:.40}.") from None
+    # int() alone would take other scripts' digits, spaces and underscores.
+    if not re.fullmatch(r"-?[0-9]{1,18}", cell):
+        raise BadRow(f"{column} must be a whole number, not {cell!r:.40}.")
+    return int(cell)
 
 
 def numbers(cells: dict[str, str], *columns: str) -> dict[str, int]:
@@ -73,21 +78,22 @@ def sentence_cells(cells: dict[str, str]) -> dict[str, Any]:
 
 
 def reference_part(cells: dict[str, str]) -> dict[str, Any]:
-    return {"id": cells["reference"], "text": cells["text"]}
+    part = {"id": cells["reference"], "text": cells["text"]}
+    parse_reference(part, position=1)
+    return part
 
 
 def sentence_part(cells: dict[str, str]) -> dict[str, Any]:
-    revision = number(cells.get("revision") or "1", "revision")
-    span = [number(cells["start"], "start"), number(cells["end"], "end"), revision]
-    return {"reference": cells["reference"], "span": span}
+    span = span_of([number(cells["start"], "start"), number(cells["end"], "end")], "the sentence")
+    return {"reference": cells["reference"], "span": [*span, number(cells.get("revision") or "1", "revision")]}
 
 
 def summary_part(cells: dict[str, str]) -> dict[str, Any]:
-    return {"system": cells["system"], "text": cells["text"]}
+    return {"system": key_of(cells["system"], "system"), "text": cells["text"]}
 
 
 def unit_part(cells: dict[str, str]) -> dict[str, Any]:
-    return {
+    part = {
         "id": cells["unit"],
         "text": cells["text"],
         **numbers(cells, "weight", "revision", "position"),
@@ -95,6 +101,8 @@ def unit_part(cells: dict[str, str]) -> dict[str, Any]:
         **texts(cells, "created_at", "superseded_at", "trashed_at"),
         **sentence_cells(cells),
     }
+    parse_unit({"reference": "1", **part}, position=1)
+    return part
 
 
 def contributor_part(cells: dict[str, str]) -> dict[str, Any]:
@@ -105,15 +113,17 @@ def contributor_part(cells: dict[str, str]) -> dict[str, Any]:
         "span": span,
         **sentence_cells(cells),
     }
+    parse_contributor(contributor)
     return {"unit": unit_identity(cells), "contributor": contributor}
 
 
 def label_part(cells: dict[str, str]) -> dict[str, Any]:
     present = number(cells["present"], "present")
+    present_of(present, "present")
     return {
         "unit": unit_identity(cells),
-        "rule": cells.get("rule") or "imported",
-        "system": cells["system"],
+        "rule": key_of(cells.get("rule") or "imported", "rule"),
+        "system": key_of(cells["system"], "system"),
         "present": present,
     }
 
@@ -123,7 +133,9 @@ def unit_identity(cells: dict[str, str]) -> list[Any]:
 
 
 def mix_part(cells: dict[str, str]) -> dict[str, Any]:
-    return {"name": cells["mix"], "reference": cells["reference"], "texts": json_cell(cells["texts"], "texts")}
+    part = {"name": cells["mix"], "reference": cells["reference"], "texts": json_cell(cells["texts"], "texts")}
+    parse_mixes({part["name"]: {part["reference"]: part["texts"]}})
+    return part
 
 
 TABLES = {
@@ -148,103 +160,21 @@ TABLES = {
 }  # fmt: skip
 EXAMPLES, SYSTEMS, FOLDS = "examples.csv", "systems.csv", "folds.csv"
 EXAMPLE_COLUMNS = (("example",), ("document", "trashed_at"))
-SYSTEM_COLUMNS = (("system",), ("trashed_at",))
+SYSTEM_COLUMNS = (("system",), ("trashed_at", "partial"))
 FOLD_COLUMNS = (("axis", "fold", "members"), ())
 
 
 def read_tables(source: Source, problems: Problems) -> Iterator[Record]:
+    """One file is a sheet, several are tables."""
     names = source.names()
     if len(names) == 1 and names[0] != EXAMPLES:
         return SheetReader(source, names[0], problems).read()
     if EXAMPLES not in names:
         raise UnreadableSource(
             f"{source.label} holds no {EXAMPLES}. A CSV corpus is one sheet, or a folder with {EXAMPLES}, "
-            f"{', '.join(TABLES)}. It holds: {', '.join(names[:6])}."
+            f"{', '.join(TABLES)}, {SYSTEMS}, {FOLDS}. It holds: {few(names)}."
         )
     return TablesReader(source, problems).read()
-
-
-def read_rows(
-    source: Source, name: str, problems: Problems, *, required: tuple[str, ...], optional: tuple[str, ...] | None
-) -> Iterator[Row]:
-    """The rows of one CSV file; ragged ones become problems. `optional` None lets any further column pass."""
-    lines = Lines(source, name, problems)
-    # One field may be as long as a text; the module's own limit of 128 KB would refuse long summaries.
-    csv.field_size_limit(MAX_TEXT)
-    reader = csv.reader(lines, strict=True)
-    start = 1  # the line on which the row at hand begins
-    try:
-        header = next(reader, None)
-        if not header:
-            raise UnreadableSource(f"{name} is empty. Its first line must name the columns: {', '.join(required)}.")
-        check_header(name, header, required, optional)
-        start = reader.line_num + 1
-        for cells in reader:
-            if cells and len(cells) != len(header):
-                problems.add(name, start, f"has {len(cells)} cells; the first line names {len(header)} columns.")
-            elif cells:
-                yield Row(start, dict(zip(header, cells, strict=True)))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        problems.add(name, start, f"begins a row that is not CSV ({error}). Is a quote left open, or a text too long?")
-
-
-def check_header(name: str, header: list[str], required: tuple[str, ...], optional: tuple[str, ...] | None) -> None:
-    for column in required:
-        if column not in header:
-            raise UnreadableSource(f"{name} has no column {column!r}. Its first line names: {', '.join(header)[:200]}.")
-    if len(set(header)) < len(header):
-        raise UnreadableSource(f"{name} names a column twice in its first line.")
-    unknown = [column for column in header if optional is not None and column not in (*required, *optional)]
-    if unknown:
-        known = ", ".join((*required, *(optional or ())))
-        raise UnreadableSource(f"{name} has the unknown column {unknown[0]!r}. Known: {known}.")
-
-
-class Lines:
-    """Lines with their line breaks, as the csv module wants them. A bad line ends the file: rows would shift."""
-
-    def __init__(self, source: Source, name: str, problems: Problems) -> None:
-        self.lines = text_lines(source, name, problems, keep_ends=True)
-
-    def __iter__(self) -> Iterator[str]:
-        for _, text in self.lines:
-            if text is None:
-                return
-            yield text
-
-
-class SheetReader:
-    """One sheet with a row per example: the form in which people keep such data in a spreadsheet."""
-
-    def __init__(self, source: Source, name: str, problems: Problems) -> None:
-        self.source, self.name, self.problems = source, name, problems
-
-    def read(self) -> Iterator[Record]:
-        found = False
-        for row in read_rows(self.source, self.name, self.problems, required=("id",), optional=None):
-            found = True
-            try:
-                yield parse_example(self._example(row.cells), file=self.name, line=row.line)
-            except BadRow as error:
-                self.problems.add(self.name, row.line, str(error))
-        if not found and not self.problems:
-            raise UnreadableSource(f"{self.name} has column names but no row. There is nothing to import.")
-
-    @staticmethod
-    def _example(cells: dict[str, str]) -> dict[str, Any]:
-        references, summaries = [], {}
-        for column, cell in cells.items():
-            name, _, rest = column.partition(":")
-            if name == "summary" and rest:
-                summaries[rest] = cell
-            elif name == "reference":
-                # A blank further reference means that this example has fewer than others.
-                references += [{"id": rest or "1", "text": cell}] if cell.strip() or not rest else []
-            elif column not in {"id", "document"}:
-                raise UnreadableSource(f"the sheet has the unknown column {column!r}. Known: {SHEET_COLUMNS}.")
-        document = {"document": cells["document"]} if "document" in cells else {}
-        return {"id": cells["id"], "references": references, "summaries": summaries, **document}
 
 
 class TablesReader:
@@ -294,11 +224,13 @@ class TablesReader:
         for row in self._rows(EXAMPLES, *EXAMPLE_COLUMNS):
             found = True
             key = row.cells["example"]
-            fields: dict[str, Any] = {"id": key, **texts(row.cells, "trashed_at")}
-            if "document" in row.cells:
-                fields["document"] = row.cells["document"]
+            # A blank cell says nothing of the document; only JSONL can tell an empty one from none.
+            fields: dict[str, Any] = {"id": key, **texts(row.cells, "trashed_at", "document")}
+            assembly = Assembly(parts.take(key))
+            for problem in assembly.problems:
+                self.problems.add(*problem)
             try:
-                yield parse_example(fields | assemble(parts.take(key)), file=EXAMPLES, line=row.line)
+                yield parse_example(fields | assembly.fields, file=EXAMPLES, line=row.line)
             except BadRow as error:
                 self.problems.add(EXAMPLES, row.line, str(error))
         if not found and not self.problems:
@@ -311,7 +243,10 @@ class TablesReader:
             for row in self._rows(SYSTEMS, *SYSTEM_COLUMNS):
                 fields = {"name": row.cells["system"], **texts(row.cells, "trashed_at")}
                 try:
-                    yield parse_system(fields, file=SYSTEMS, line=row.line)
+                    partial = (
+                        {"partial": bool(number(row.cells["partial"], "partial"))} if row.cells.get("partial") else {}
+                    )
+                    yield parse_system({**fields, **partial}, file=SYSTEMS, line=row.line)
                 except BadRow as error:
                     self.problems.add(SYSTEMS, row.line, str(error))
 
@@ -326,47 +261,74 @@ class TablesReader:
                     self.problems.add(FOLDS, row.line, str(error))
 
 
-def assemble(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """The parts of one example as the fields of its JSON line, so that one parser checks both formats."""
-    by_table: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-    for name, part in parts:
-        by_table[name].append(part)
-    references = {part["id"]: part for part in by_table["references.csv"]}
-    if len(references) < len(by_table["references.csv"]):
-        raise BadRow("a reference stands twice in references.csv.")
-    for part in by_table["sentences.csv"]:
-        if part["reference"] not in references:
-            raise BadRow(f"sentences.csv names reference {part['reference']!r}, which is not in references.csv.")
-        references[part["reference"]].setdefault("sentences", []).append(part["span"])
-    units = {(unit.get("kind", "scu"), unit["id"], unit.get("revision", 1)): unit for unit in by_table["units.csv"]}
-    if len(units) < len(by_table["units.csv"]):
-        raise BadRow("a unit stands twice in units.csv.")
-    for part in by_table["contributors.csv"]:
-        _owner(units, part, "contributors.csv").setdefault("contributors", []).append(part["contributor"])
-    for part in by_table["labels.csv"]:
-        by_system = _owner(units, part, "labels.csv").setdefault("labels", {}).setdefault(part["rule"], {})
-        if part["system"] in by_system:
-            raise BadRow(f"labels.csv labels unit {part['unit'][1]!r} twice for system {part['system']!r}.")
-        by_system[part["system"]] = part["present"]
-    summaries = {part["system"]: part["text"] for part in by_table["summaries.csv"]}
-    if len(summaries) < len(by_table["summaries.csv"]):
-        raise BadRow("a system stands twice in summaries.csv.")
-    mixes: dict[str, dict[str, Any]] = {}
-    for part in by_table["mixes.csv"]:
-        mixes.setdefault(part["name"], {})[part["reference"]] = part["texts"]
-    return {
-        "references": list(references.values()),
-        "summaries": summaries,
-        "units": list(units.values()),
-        "mixes": mixes,
-    }
+class Assembly:
+    """The parts of one example as the fields of its JSON line, so that one parser checks both formats.
 
+    Rows that do not fit together are in `problems` as (file, line, message); the fields are then of no use.
+    """
 
-def _owner(units: dict[tuple[str, str, int], dict[str, Any]], part: dict[str, Any], name: str) -> dict[str, Any]:
-    identity = (part["unit"][0], part["unit"][1], part["unit"][2])
-    if identity not in units:
-        raise BadRow(f"{name} names the unit {identity[1]!r} ({identity[0]}), which is not in units.csv.")
-    return units[identity]
+    def __init__(self, parts: list[tuple[str, int, dict[str, Any]]]) -> None:
+        self.problems: list[tuple[str, int, str]] = []
+        self.parts: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in TABLES}
+        for name, line, part in parts:
+            self.parts[name].append((line, part))
+        references = self._references()
+        units = self._units()
+        self.fields = {
+            "references": list(references.values()),
+            "summaries": {
+                part["system"]: part["text"] for part in self._once("summaries.csv", lambda part: part["system"])
+            },
+            "units": list(units.values()),
+            "mixes": self._mixes(),
+        }
+
+    def _once(self, name: str, key_of: Callable[[dict[str, Any]], Any]) -> Iterator[dict[str, Any]]:
+        """The parts of a table; one whose key came before is a problem."""
+        seen = set()
+        for line, part in self.parts[name]:
+            key = key_of(part)
+            if key in seen:
+                words = ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+                self.problems.append((name, line, f"stands for the second time ({words}). Remove one of the rows."))
+            else:
+                seen.add(key)
+                yield part
+
+    def _references(self) -> dict[str, dict[str, Any]]:
+        references = {part["id"]: part for part in self._once("references.csv", lambda part: part["id"])}
+        for line, part in self.parts["sentences.csv"]:
+            if part["reference"] in references:
+                references[part["reference"]].setdefault("sentences", []).append(part["span"])
+            else:
+                message = f"names reference {part['reference']!r}, which is not in references.csv."
+                self.problems.append(("sentences.csv", line, message))
+        return references
+
+    def _units(self) -> dict[tuple[str, str, int], dict[str, Any]]:
+        def identity(part: dict[str, Any]) -> tuple[str, str, int]:
+            return (part.get("kind", "scu"), part["id"], part.get("revision", 1))
+
+        units = {identity(part): part for part in self._once("units.csv", identity)}
+        for name in ("contributors.csv", "labels.csv"):
+            for line, part in self.parts[name]:
+                if tuple(part["unit"]) not in units:
+                    message = f"names the unit {part['unit'][1]!r} ({part['unit'][0]}), which is not in units.csv."
+                    self.problems.append((name, line, message))
+        for _, part in self.parts["contributors.csv"]:
+            if tuple(part["unit"]) in units:
+                units[tuple(part["unit"])].setdefault("contributors", []).append(part["contributor"])
+        for part in self._once("labels.csv", lambda part: (*part["unit"], part["rule"], part["system"])):
+            if tuple(part["unit"]) in units:
+                labels = units[tuple(part["unit"])].setdefault("labels", {})
+                labels.setdefault(part["rule"], {})[part["system"]] = part["present"]
+        return units
+
+    def _mixes(self) -> dict[str, dict[str, Any]]:
+        mixes: dict[str, dict[str, Any]] = {}
+        for part in self._once("mixes.csv", lambda part: (part["name"], part["reference"])):
+            mixes.setdefault(part["name"], {})[part["reference"]] = part["texts"]
+        return mixes
 
 
 class Parts:
@@ -388,16 +350,16 @@ class Parts:
     def add(self, example: str, name: str, line: int, data: dict[str, Any]) -> None:
         self.database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", (example, name, line, json.dumps(data)))
 
-    def take(self, example: str) -> list[tuple[str, dict[str, Any]]]:
+    def take(self, example: str) -> list[tuple[str, int, dict[str, Any]]]:
         """The parts of an example in the order of their files; they are gone afterwards."""
         if not self.is_indexed:
             self.database.execute("CREATE INDEX part_example ON part (example)")
             self.is_indexed = True
         rows = self.database.execute(
-            "SELECT name, data FROM part WHERE example = ? ORDER BY rowid", (example,)
+            "SELECT name, line, data FROM part WHERE example = ? ORDER BY rowid", (example,)
         ).fetchall()
         self.database.execute("DELETE FROM part WHERE example = ?", (example,))
-        return [(name, json.loads(data)) for name, data in rows]
+        return [(name, line, json.loads(data)) for name, line, data in rows]
 
     def left(self) -> Iterator[tuple[str, int, str]]:
         """Where an example is named that does not exist: the first row for each."""

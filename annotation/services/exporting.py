@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import connection, transaction
+from django.utils import timezone
 
-from annotation.models import Example, Project, Run, RunState, Stage, System, User
-from annotation.records import Counts, SystemRecord
+from annotation.models import Example, Project, Run, RunState, Stage, User
+from annotation.records import Counts
 from annotation.services.auditing import record_audit
-from annotation.services.loading import iterate_examples, load_folds
-from annotation.writers import WRITERS
+from annotation.services.loading import iterate_examples, load_folds, load_systems
+from annotation.writers import WRITERS, CorpusWriter
 
 MANIFEST = "manifest.json"
 
@@ -32,9 +34,10 @@ class ExportRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was written."""
+    """What was written, and what the format has no place for."""
 
     counts: Counts
+    left_out: dict[str, int]
     files: list[dict[str, str | int]]
     directory: Path
 
@@ -49,53 +52,57 @@ def export_corpus(
     progress: Progress | None = None,
 ) -> ExportReport:
     """Write a project into a new or empty folder. The folder appears when it is complete, or not at all."""
-    directory = directory.absolute()
-    _refuse_target(directory)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    directory = Path(os.path.abspath(directory))  # noqa: PTH100 (resolves "..", leaves links as they are)
+    draft = _prepare(directory)
     try:
-        counts = _write(project, draft, corpus_format, progress)
-        files = _write_manifest(project, draft, corpus_format, counts, now)
+        writer = _write(project, draft, corpus_format, progress)
+        files = _write_manifest(project, draft, corpus_format, writer, now)
         draft.chmod(0o755)
-        draft.replace(directory)
+        with transaction.atomic():
+            # The folder appears last: if the log cannot be written, there is no export either.
+            _record(project, directory, corpus_format, writer.counts, now, actor)
+            draft.replace(directory)
+    except OSError as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise ExportRefused(
+            f"{directory} cannot be written: {error.strerror or error}. Name another folder."
+        ) from error
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    _record(project, directory, corpus_format, counts, now, actor)
-    return ExportReport(counts, files, directory)
+    return ExportReport(writer.counts, dict(writer.left_out), files, directory)
 
 
-def _refuse_target(directory: Path) -> None:
-    if directory.exists() and not directory.is_dir():
-        raise ExportRefused(f"{directory} is a file. Name a folder that does not exist yet.")
-    if directory.exists() and any(directory.iterdir()):
-        raise ExportRefused(f"{directory} is not empty. Name a folder that does not exist yet; nothing is overwritten.")
+def _prepare(directory: Path) -> Path:
+    """A draft folder beside the target, after a look at the target."""
+    try:
+        if directory.exists() and not directory.is_dir():
+            raise ExportRefused(f"{directory} is a file. Name a folder that does not exist yet.")
+        if directory.exists() and any(directory.iterdir()):
+            raise ExportRefused(
+                f"{directory} is not empty. Name a folder that does not exist yet; nothing is overwritten."
+            )
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    except OSError as error:
+        raise ExportRefused(f"{directory} cannot be written: {error.strerror}. Name another folder.") from error
 
 
-def _write(project: Project, draft: Path, corpus_format: str, progress: Progress | None) -> Counts:
-    counts = Counts()
+def _write(project: Project, draft: Path, corpus_format: str, progress: Progress | None) -> CorpusWriter:
     with snapshot():
-        systems = sorted(System.objects.filter(project=project), key=lambda system: system.name)
-        records = [
-            SystemRecord(system.name, system.trashed_at.isoformat() if system.trashed_at else None)
-            for system in systems
-        ]
         total = Example.objects.filter(project=project).count()
-        with closing(WRITERS[corpus_format](draft, project.name, records)) as writer:
+        with closing(WRITERS[corpus_format](draft, project.name, load_systems(project))) as writer:
             for number, loaded in enumerate(iterate_examples(project), start=1):
                 writer.write_example(loaded.record)
-                counts.add_example(loaded.record)
                 if progress:
                     progress(number, total)
-            folds = load_folds(project)
-            writer.finish(folds)
+            writer.finish(load_folds(project))
     if writer.refusals:
         reasons = "\n  ".join(writer.refusals)
         raise ExportRefused(
             f"{corpus_format} cannot hold this project:\n  {reasons}\nUse --format jsonl, which holds everything."
         )
-    counts.systems, counts.folds = len(records), len(folds)
-    return counts
+    return writer
 
 
 @contextmanager
@@ -118,7 +125,7 @@ def snapshot() -> Iterator[None]:
 
 
 def _write_manifest(
-    project: Project, draft: Path, corpus_format: str, counts: Counts, now: dt.datetime
+    project: Project, draft: Path, corpus_format: str, writer: CorpusWriter, now: dt.datetime
 ) -> list[dict[str, str | int]]:
     files: list[dict[str, str | int]] = [
         {"name": path.relative_to(draft).as_posix(), "bytes": path.stat().st_size, "sha256": _sha256(path)}
@@ -130,7 +137,8 @@ def _write_manifest(
         "format": corpus_format,
         "project": project.name,
         "exported_at": now.isoformat(),
-        "counts": counts.as_dict(),
+        "counts": writer.counts.as_dict(),
+        "left_out": dict(writer.left_out),
         "files": files,
     }
     (draft / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -142,7 +150,6 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@transaction.atomic
 def _record(
     project: Project, directory: Path, corpus_format: str, counts: Counts, now: dt.datetime, actor: User | None
 ) -> None:
@@ -155,6 +162,6 @@ def _record(
         started_by=actor,
         created_at=now,
         started_at=now,
-        ended_at=now,
+        ended_at=timezone.now(),
     )
-    record_audit("export", project, target=directory.name, actor=actor, now=now, detail={"format": corpus_format})
+    record_audit("export", project, target=str(directory), actor=actor, now=now, detail={"format": corpus_format})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -12,23 +12,24 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count
+from django.utils import timezone
 
 from annotation.comparing import compare_example
-from annotation.models import Example, FoldAxis, Project, Run, RunState, Stage, Summary, System, User
+from annotation.models import Example, FoldAxis, Project, Run, RunState, Stage, System, User
 from annotation.readers import Limits, UnreadableSource, open_source, read_corpus
 from annotation.records import Counts, ExampleRecord, FoldRecord, Problems, Record, SystemRecord, UnitRecord
 from annotation.services.auditing import record_audit
 from annotation.services.loading import LoadedExample, load_examples, load_folds
-from annotation.services.projects import create_project, find_project
+from annotation.services.projects import find_project, obtain_project
 from annotation.services.storing import Addition, Store
 
-# Examples per batch: enough to make bulk inserts pay, few enough to keep memory flat.
-BATCH = 50
+# Examples per batch: enough to make bulk inserts pay, few and small enough to keep memory flat.
+BATCH_EXAMPLES = 50
+BATCH_CHARACTERS = 4_000_000
 # A text this long is taken, and flagged: it is hardly one summary.
 LONG_TEXT = 100_000
-WARNINGS_KEPT = 100
 FIRST_UNITS = 5
+KEYS_PER_QUERY = 500
 
 Progress = Callable[[str, int, int], None]
 """Told the phase ("checking", "writing"), the bytes read and the bytes there are."""
@@ -41,14 +42,14 @@ class ImportReport:
     counts: Counts = field(default_factory=Counts)
     new: Counts = field(default_factory=Counts)
     problems: Problems = field(default_factory=Problems)
-    warnings: list[str] = field(default_factory=list)
     first_units: list[str] = field(default_factory=list)
     project: Project | None = None
     run: Run | None = None
 
-    def warn(self, message: str) -> None:
-        if len(self.warnings) < WARNINGS_KEPT:
-            self.warnings.append(message)
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd, but not wrong."""
+        return self.problems.notes
 
 
 class ImportRefused(Exception):
@@ -72,7 +73,8 @@ def import_corpus(
 ) -> ImportReport:
     """Import a corpus into a project, new or known, in one transaction. A dry run only checks and counts.
 
-    `run` is the row of a job that was asked for earlier; without one, a row is written with the data.
+    The user given leads a project that is new. `run` is the row of a job that was asked for earlier; without one, a
+    row is written with the data.
     """
     report = _read(path, corpus_format, find_project(project_name), None, progress)
     if report.problems:
@@ -80,18 +82,27 @@ def import_corpus(
     if dry_run:
         return report
     with transaction.atomic():
-        project = find_project(project_name) or create_project(project_name, now=now, lead=actor)
+        project = obtain_project(project_name, now=now, lead=actor)
         # Two imports into one project wait for each other: positions and conflicts are decided under this lock.
         project = Project.objects.select_for_update().get(pk=project.pk)
         report = _read(path, corpus_format, project, Store(project, now=now), progress)
         if report.problems:
             raise ImportRefused(report)
-        parameters = {"path": str(path), "format": corpus_format, "project": project.name}
-        report.run = _close_run(
-            run or Run(stage=Stage.IMPORT, created_at=now, started_by=actor, parameters=parameters), report, now
+        run = run or Run(
+            stage=Stage.IMPORT,
+            created_at=now,
+            started_by=actor,
+            parameters={"path": _printable(path), "format": corpus_format, "project": project.name},
         )
-        record_audit("import", project, target=path.name, actor=actor, now=now, detail={"new": report.new.as_dict()})
+        report.run = _close_run(run, report, now)
+        detail = {"new": report.new.as_dict()}
+        record_audit("import", project, target=_printable(path), actor=actor, now=now, detail=detail)
     return report
+
+
+def _printable(path: Path) -> str:
+    """A path as text, even if its name is not UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _close_run(run: Run, report: ImportReport, now: dt.datetime) -> Run:
@@ -99,7 +110,7 @@ def _close_run(run: Run, report: ImportReport, now: dt.datetime) -> Run:
     run.project = report.project
     run.state = RunState.DONE
     run.started_at = run.started_at or now
-    run.ended_at = now
+    run.ended_at = timezone.now()
     run.steps_done = run.steps_total
     run.counts = {"file": report.counts.as_dict(), "new": report.new.as_dict()}
     run.save()
@@ -120,17 +131,32 @@ def _read(
                 if progress:
                     progress("writing" if store else "checking", min(source.bytes_read, total), total)
     except UnreadableSource as error:
-        problems.add(path.name, None, str(error))
-    if not problems:
-        reading.check_summaries(path.name)
-    reading.report.counts.systems = len(reading.named_systems)
+        problems.add(_printable(Path(path.name)), None, str(error))
+    reading.finish(_printable(Path(path.name)))
     return reading.report
 
 
 def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    iterator = iter(records)
-    while batch := list(itertools.islice(iterator, BATCH)):
+    """Examples in batches, other records one by one, in the order of the file."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        if isinstance(record, ExampleRecord):
+            batch.append(record)
+            size += _characters(record)
+        if not isinstance(record, ExampleRecord) or len(batch) >= BATCH_EXAMPLES or size >= BATCH_CHARACTERS:
+            if batch:
+                yield batch
+            batch, size = [], 0
+        if not isinstance(record, ExampleRecord):
+            yield [record]
+    if batch:
         yield batch
+
+
+def _characters(record: ExampleRecord) -> int:
+    texts = [record.document or "", *(reference.text for reference in record.references)]
+    return sum(map(len, texts)) + sum(len(summary.text) for summary in record.summaries)
 
 
 class _Reading:
@@ -141,40 +167,85 @@ class _Reading:
         self.project = project
         self.store = store
         systems = System.objects.filter(project=project) if project else System.objects.none()
-        self.systems = {system.name: system.trashed_at is not None for system in systems}  # name → in the trash
-        self.folds = {(fold.axis, fold.name): fold for fold in (load_folds(project) if project else [])}
+        self.stored_systems = {system.name: system.trashed_at is not None for system in systems}  # name → in the trash
+        self.new_systems: dict[str, bool] = {}
+        self.trashed_in_file: set[str] = set()
+        self.partial_systems: set[str] = set()
         self.named_systems: set[str] = set()
+        self.stored_folds = {(fold.axis, fold.name): fold for fold in (load_folds(project) if project else [])}
+        self.folds: list[FoldRecord] = []
         self.seen: dict[str, int] = {}  # example key → its line
-        # A system must have a summary of every example that is not in the trash: counts of both, stored and new.
+        # A new system needs a summary of every example that is not in the trash, stored or new.
         self.examples = Example.objects.filter(project=project).live().count() if project else 0
-        self.summaries = Counter(_count_summaries(project) if project else {})
+        self.summaries: Counter[str] = Counter()
         self.lacking: dict[str, str] = {}  # system → the first example in this file without its summary
+        self.blank: dict[str, list[str]] = {}  # system → examples with an empty summary
 
     def take(self, batch: list[Record]) -> None:
+        examples = [record for record in batch if isinstance(record, ExampleRecord)]
         for record in batch:
             if isinstance(record, SystemRecord):
                 self._take_system(record)
-        self._take_examples([record for record in batch if isinstance(record, ExampleRecord)])
-        for record in batch:
-            if isinstance(record, FoldRecord):
-                self._take_fold(record)
+            elif isinstance(record, FoldRecord):
+                self.folds.append(record)  # they may stand before what they name
+        if examples:
+            self._take_examples(examples)
+
+    def finish(self, file: str) -> None:
+        for fold in self.folds:
+            self._take_fold(fold)
+        if not self.report.problems:
+            self._check_new_systems(file)
+        for system, examples in sorted(self.blank.items()):
+            self.report.problems.note(
+                f"system {system!r} has {len(examples)} empty summary(s), the first for example {examples[0]!r}."
+            )
+        self.report.counts.systems = len(self.named_systems)
 
     # --- systems -------------------------------------------------------------------------------------------------
 
     def _take_system(self, record: SystemRecord) -> None:
-        self.named_systems.add(record.name)
-        if record.name not in self.systems:
-            self._add_system(record.name, trashed_at=record.trashed_at)
-        elif self.systems[record.name] and not record.trashed_at:
-            self._problem(record, f"system {record.name!r} is in the trash. Restore it first.")
+        name = record.name
+        stored_in_trash = self.stored_systems.get(name)
+        self.named_systems.add(name)
+        if record.partial:
+            self.partial_systems.add(name)
+        if record.trashed_at:
+            self.trashed_in_file.add(name)
+        if name in self.new_systems:
+            self._problem(
+                record, f"system {name!r} is told of after its first summary. Put this line before the examples."
+            )
+        elif stored_in_trash is None:
+            self._add_system(name, trashed_at=record.trashed_at)
+        elif stored_in_trash and not record.trashed_at:
+            self._problem(record, f"system {name!r} is in the trash here. Restore it first.")
+        elif record.trashed_at and not stored_in_trash:
+            self._problem(record, f"system {name!r} is in the trash in the file, but not here.")
 
     def _add_system(self, name: str, *, trashed_at: str | None = None) -> None:
-        self.systems[name] = trashed_at is not None
+        self.new_systems[name] = trashed_at is not None
         self.report.new.systems += 1
         if len(self.seen) > 1:
             self.lacking[name] = next(iter(self.seen))  # the system comes up only now
         if self.store:
             self.store.add_system(name, trashed_at)
+
+    def _check_new_systems(self, file: str) -> None:
+        for system, is_trashed in sorted(self.new_systems.items()):
+            if self.summaries[system] < self.examples and not is_trashed and system not in self.partial_systems:
+                example = self.lacking.get(system) or self._first_unseen()
+                self.report.problems.add(
+                    file,
+                    None,
+                    f"system {system!r} has {self.summaries[system]} summaries for {self.examples} examples "
+                    f"(example {example!r} has none). Add them; write an empty text where the system gave none.",
+                )
+
+    def _first_unseen(self) -> str:
+        """The first stored example that is not in this file."""
+        keys = Example.objects.filter(project=self.project).live().order_by("position").values_list("key", flat=True)
+        return next((key for key in keys.iterator() if key not in self.seen), "")
 
     # --- examples ------------------------------------------------------------------------------------------------
 
@@ -183,7 +254,8 @@ class _Reading:
         additions = []
         for record in records:
             if record.key in self.seen:
-                self._problem(record, f"example {record.key!r} stands in line {self.seen[record.key]} already.")
+                line = self.seen[record.key]
+                self._problem(record, f"example {record.key!r} stands in line {line} already. Give it another id.")
                 continue
             self.seen[record.key] = record.line
             self._note(record)
@@ -206,96 +278,107 @@ class _Reading:
         self.named_systems.update(summary.system for summary in record.summaries)
         for unit in record.units[: FIRST_UNITS - len(report.first_units)]:
             report.first_units.append(f"{record.key} {unit.key}: {unit.text}")
-        texts = [("document", record.document or "")]
-        texts += [(f"reference {reference.key!r}", reference.text) for reference in record.references]
-        texts += [(f"summary by {summary.system!r}", summary.text) for summary in record.summaries]
-        for what, text in texts:
+        for what, text in _named_texts(record):
             if len(text) >= LONG_TEXT:
-                report.warn(f"example {record.key!r}: the {what} has {len(text):,} characters. Is it one text?")
+                message = f"example {record.key!r}: the {what} has {len(text):,} characters. Is it one text?"
+                report.problems.note(message)
         for reference in record.references:
             if not reference.sentences:
-                report.warn(f"example {record.key!r}: reference {reference.key!r} is blank and has no sentence.")
+                report.problems.note(
+                    f"example {record.key!r}: reference {reference.key!r} is blank and has no sentence."
+                )
+        for summary in record.summaries:
+            if not summary.text.strip():
+                self.blank.setdefault(summary.system, []).append(record.key)
 
     def _compare(self, record: ExampleRecord, loaded: LoadedExample | None) -> Addition | None:
         """What a record adds to what is stored; None if it cannot be added."""
         before = self.report.problems.count
         new = record
-        if loaded is None and not record.references:
-            self._problem(record, f"example {record.key!r} is new and has no reference. Give it at least one.")
-        if loaded is not None:
+        if loaded is None:
+            self._check_new_example(record)
+        else:
             difference = compare_example(loaded.record, record)
             new = difference.new
             for conflict in difference.conflicts:
                 self._problem(record, f"example {record.key!r} {conflict}. Nothing was overwritten.")
         for message in _broken_links(record, loaded):
             self._problem(record, message)
+        for system in sorted({summary.system for summary in new.summaries} - self.trashed_in_file):
+            if self.stored_systems.get(system):
+                self._problem(record, f"system {system!r} is in the trash here. Restore it first.")
         if self.report.problems.count > before:
             return None
         self.report.new.add_example(new, stored=loaded.record if loaded else None)
         for summary in new.summaries:
-            if summary.system not in self.systems:
+            if summary.system not in self.stored_systems and summary.system not in self.new_systems:
                 self._add_system(summary.system)
-        self._count_summaries(record, new, loaded)
+        self._count_summaries(record, loaded)
         return Addition(new, loaded)
 
-    # --- every system has a summary of every example ---------------------------------------------------------------
+    def _check_new_example(self, record: ExampleRecord) -> None:
+        if not record.references:
+            self._problem(record, f"example {record.key!r} is new and has no reference. Give it at least one.")
+        if record.trashed_at:
+            return
+        needed = {name for name, in_trash in self.stored_systems.items() if not in_trash} - self.partial_systems
+        for system in sorted(needed - {summary.system for summary in record.summaries}):
+            self._problem(
+                record,
+                f"example {record.key!r} is new and has no summary by system {system!r}. Add it; write an empty text "
+                "if the system gave none.",
+            )
 
-    def _count_summaries(self, record: ExampleRecord, new: ExampleRecord, loaded: LoadedExample | None) -> None:
+    def _count_summaries(self, record: ExampleRecord, loaded: LoadedExample | None) -> None:
         if record.trashed_at or (loaded and loaded.record.trashed_at):
             return
         self.examples += loaded is None
-        self.summaries.update(summary.system for summary in new.summaries)
-        here = {summary.system for summary in record.summaries} | set(loaded.summaries if loaded else ())
-        for system in self.systems.keys() - here:
+        here = {summary.system for summary in record.summaries}
+        self.summaries.update(here)
+        for system in self.new_systems.keys() - here:
             self.lacking.setdefault(system, record.key)
-
-    def check_summaries(self, file: str) -> None:
-        for system, is_trashed in sorted(self.systems.items()):
-            if self.summaries[system] < self.examples and not is_trashed:
-                example = self.lacking.get(system) or self._first_without(system)
-                self.report.problems.add(
-                    file,
-                    None,
-                    f"system {system!r} has {self.summaries[system]} summaries for {self.examples} examples "
-                    f"(example {example!r} has none). Add them; write an empty text where the system gave none.",
-                )
-
-    def _first_without(self, system: str) -> str:
-        """The first stored example, not in this file, that lacks a system."""
-        stored = Example.objects.filter(project=self.project).live().exclude(summaries__system__name=system)
-        keys = stored.order_by("position").values_list("key", flat=True)
-        return next((key for key in keys.iterator() if key not in self.seen), "")
 
     # --- folds ---------------------------------------------------------------------------------------------------
 
     def _take_fold(self, record: FoldRecord) -> None:
         self.report.counts.folds += 1
-        known = self.folds.get((record.axis, record.name))
-        missing = [member for member in record.members if not self._has_member(record.axis, member)]
+        known = self.stored_folds.get((record.axis, record.name))
+        members = self._known_members(record)
+        missing = [member for member in record.members if member not in members]
         if known is not None and known.members != record.members:
-            self._problem(
-                record, f"fold {record.name!r} by {record.axis} has other members here. Nothing was overwritten."
-            )
+            what = f"fold {record.name!r} by {record.axis}"
+            self._problem(record, f"{what} stands here already, with other members. Nothing was overwritten.")
         elif missing:
             self._problem(record, f"fold {record.name!r} names {missing[0]!r}, which is not among the {record.axis}.")
         elif known is None:
-            self.folds[record.axis, record.name] = record
+            self.stored_folds[record.axis, record.name] = record
             self.report.new.folds += 1
             if self.store and not self.report.problems:
                 self.store.add_fold(record)
 
-    def _has_member(self, axis: str, member: str) -> bool:
-        if axis == FoldAxis.SYSTEMS:
-            return member in self.systems
-        return member in self.seen or Example.objects.filter(project=self.project, key=member).exists()
+    def _known_members(self, record: FoldRecord) -> set[str]:
+        if record.axis == FoldAxis.SYSTEMS:
+            return self.stored_systems.keys() | self.new_systems.keys()
+        known = self.seen.keys() & set(record.members)
+        rest = [member for member in record.members if member not in known]
+        for start in range(0, len(rest), KEYS_PER_QUERY):
+            keys = rest[start : start + KEYS_PER_QUERY]
+            rows = (
+                Example.objects.filter(project=self.project, key__in=keys) if self.project else Example.objects.none()
+            )
+            known |= set(rows.values_list("key", flat=True))
+        return known
 
     def _problem(self, record: Record, message: str) -> None:
         self.report.problems.add(record.file, record.line, message)
 
 
-def _count_summaries(project: Project) -> dict[str, int]:
-    rows = Summary.objects.filter(system__project=project, example__trashed_at__isnull=True)
-    return dict(rows.values_list("system__name").annotate(n=Count("pk")).order_by())
+def _named_texts(record: ExampleRecord) -> Iterator[tuple[str, str]]:
+    yield "document", record.document or ""
+    for reference in record.references:
+        yield f"reference {reference.key!r}", reference.text
+    for summary in record.summaries:
+        yield f"summary by {summary.system!r}", summary.text
 
 
 def _broken_links(record: ExampleRecord, loaded: LoadedExample | None) -> Iterator[str]:
@@ -305,7 +388,11 @@ def _broken_links(record: ExampleRecord, loaded: LoadedExample | None) -> Iterat
     sentences = set(loaded.sentences if loaded else ())
     for reference in record.references:
         sentences.update((reference.key, sentence.revision, sentence.position) for sentence in reference.sentences)
+    texts = {item.key: item.text for item in (*(loaded.record.references if loaded else ()), *record.references)}
     for unit in record.units:
+        for contributor in unit.contributors:
+            if contributor.end is not None and contributor.end > len(texts.get(contributor.reference, "")):
+                yield f"a contributor of unit {unit.key!r} ends behind reference {contributor.reference!r}."
         for key, sentence in _places(unit):
             if key not in references:
                 yield f"unit {unit.key!r} names reference {key!r}, which does not exist."

@@ -8,7 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from annotation.models import Contributor, Example, Fold, Label, Mix, Project, Reference, Sentence, Summary, Unit
+from django.db.models import Count, Q
+
+from annotation.models import (
+    Contributor,
+    Example,
+    Fold,
+    Label,
+    Mix,
+    Project,
+    Reference,
+    Sentence,
+    Summary,
+    System,
+    Unit,
+)
 from annotation.records import (
     ContributorRecord,
     ExampleRecord,
@@ -18,6 +32,7 @@ from annotation.records import (
     ReferenceRecord,
     SentenceRecord,
     SummaryRecord,
+    SystemRecord,
     UnitRecord,
 )
 
@@ -36,12 +51,12 @@ class LoadedExample:
     units: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
 
-def iterate_examples(project: Project, *, batch_size: int = 50, with_trash: bool = True) -> Iterator[LoadedExample]:
-    """All examples of a project in order, with bounded memory."""
+def iterate_examples(project: Project, *, batch_size: int = 50) -> Iterator[LoadedExample]:
+    """All examples of a project in order, those in the trash included, with bounded memory."""
     last = 0
     while True:
         examples = Example.objects.filter(project=project, position__gt=last).order_by("position")
-        batch = list((examples if with_trash else examples.live())[:batch_size])
+        batch = list(examples[:batch_size])
         if not batch:
             return
         last = batch[-1].position
@@ -101,6 +116,17 @@ def load_examples(examples: Sequence[Example]) -> list[LoadedExample]:
             )
         )
     return loaded
+
+
+def load_systems(project: Project) -> list[SystemRecord]:
+    """The systems by name (in the order of Python's sorted); those that lack summaries of live examples are partial."""
+    examples = Example.objects.live().filter(project=project).count()
+    live = Count("summaries", filter=Q(summaries__example__trashed_at__isnull=True))
+    systems = System.objects.filter(project=project).annotate(live_summaries=live)
+    return [
+        SystemRecord(system.name, _time(system.trashed_at), partial=system.live_summaries < examples)
+        for system in sorted(systems, key=lambda system: system.name)
+    ]
 
 
 def load_folds(project: Project) -> list[FoldRecord]:

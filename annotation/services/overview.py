@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, QuerySet
 
 from annotation.models import Example, Label, Membership, Project, Sentence, System, Unit, UnitKind, User
 
@@ -26,23 +27,36 @@ class ProjectOverview:
 
 def list_projects(user: User | AnonymousUser) -> list[ProjectOverview]:
     """The projects that a user may see, by name."""
-    return [describe_project(project, user) for project in Project.objects.visible_to(user).order_by("name")]
+    return describe_projects(list(Project.objects.visible_to(user).order_by("name")), user)
 
 
-def describe_project(project: Project, user: User | AnonymousUser) -> ProjectOverview:
-    members = Membership.objects.filter(project=project, left_at__isnull=True)
-    role = members.filter(user__username=user.get_username()).values_list("role", flat=True).first()
-    units = Unit.objects.current().filter(example__project=project, example__trashed_at__isnull=True)
-    return ProjectOverview(
-        project=project,
-        role=role or "",
-        examples=Example.objects.live().filter(project=project).count(),
-        sentences=Sentence.objects.filter(
-            reference__example__project=project, reference__example__trashed_at__isnull=True, revision=1
-        ).count(),
-        systems=System.objects.live().filter(project=project).count(),
-        scus=units.filter(kind=UnitKind.SCU).count(),
-        stus=units.filter(kind=UnitKind.STU).count(),
-        labels=Label.objects.filter(unit__in=units).count(),
-        people=members.count(),
+def describe_projects(projects: list[Project], user: User | AnonymousUser) -> list[ProjectOverview]:
+    """The same number of queries for one project and for a hundred."""
+    members = Membership.objects.filter(project__in=projects, left_at__isnull=True)
+    roles = dict(members.filter(user__username=user.get_username()).values_list("project_id", "role"))
+    units = Unit.objects.current().filter(example__project__in=projects, example__trashed_at__isnull=True)
+    sentences = Sentence.objects.filter(
+        reference__example__project__in=projects, reference__example__trashed_at__isnull=True, revision=1
     )
+    counts = {
+        "examples": _per_project(Example.objects.live().filter(project__in=projects), "project"),
+        "sentences": _per_project(sentences, "reference__example__project"),
+        "systems": _per_project(System.objects.live().filter(project__in=projects), "project"),
+        "scus": _per_project(units.filter(kind=UnitKind.SCU), "example__project"),
+        "stus": _per_project(units.filter(kind=UnitKind.STU), "example__project"),
+        "labels": _per_project(Label.objects.filter(unit__in=units), "unit__example__project"),
+        "people": _per_project(members, "project"),
+    }
+    return [
+        ProjectOverview(
+            project=project,
+            role=roles.get(project.pk, ""),
+            **{name: per_project.get(project.pk, 0) for name, per_project in counts.items()},
+        )
+        for project in projects
+    ]
+
+
+def _per_project(rows: QuerySet, path: str) -> dict[int, int]:  # type: ignore[type-arg]
+    """Counts by project. `path` leads from a row to its project."""
+    return dict(rows.order_by().values_list(path).annotate(Count("pk")))

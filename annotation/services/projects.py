@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from annotation.models import Membership, Project, Role, User
+from annotation.readers.fields import BadRow, key_of
 from annotation.services.auditing import record_audit
 
 
@@ -15,20 +17,49 @@ class ProjectInTrash(Exception):
     """The project exists, in the trash."""
 
 
-def find_project(name: str) -> Project | None:
-    """The project of a name or slug, None if there is none. One in the trash must be restored first."""
+class BadProjectName(Exception):
+    """A name that no project can have. The message says why."""
+
+
+def find_project(name: str, *, by_slug: bool = False) -> Project | None:
+    """The project of a name, or of a slug if allowed; None if there is none. One in the trash is an error."""
     # Compared here, not in SQL: SQLite folds the case of ASCII letters only. A name wins over a slug.
     projects = list(Project.objects.all())
-    named = (project for project in projects if project.name.casefold() == name.casefold())
-    project = next(named, None) or next((project for project in projects if project.slug == name), None)
-    if project and project.trashed_at:
-        raise ProjectInTrash(f"The project {project.name!r} is in the trash. Restore it first, or use another name.")
+    wanted = checked_project_name(name).casefold()
+    found = next((project for project in projects if project.name.casefold() == wanted), None)
+    if found is None and by_slug:
+        found = next((project for project in projects if project.slug == name), None)
+    if found and found.trashed_at:
+        raise ProjectInTrash(f"The project {found.name!r} is in the trash. Restore it first, or use another name.")
+    return found
+
+
+def checked_project_name(name: str) -> str:
+    try:
+        return key_of(name.strip(), "The name of the project")
+    except BadRow as error:
+        raise BadProjectName(str(error)) from None
+
+
+def obtain_project(name: str, *, now: dt.datetime, lead: User | None = None) -> Project:
+    """The project of a name, created if there is none. Two at once get the same one."""
+    project = find_project(name)
+    if project is None:
+        try:
+            with transaction.atomic():
+                return create_project(name, now=now, lead=lead)
+        except (IntegrityError, ValidationError):
+            # Somebody else has created it since we looked.
+            project = find_project(name)
+            if project is None:
+                raise
     return project
 
 
 @transaction.atomic
 def create_project(name: str, *, now: dt.datetime, lead: User | None = None) -> Project:
     """Create a project; the user given becomes its lead."""
+    name = checked_project_name(name)
     project = Project(name=name, slug=_free_slug(name), created_at=now)
     project.full_clean()
     project.save()
@@ -51,6 +82,5 @@ def add_member(project: Project, user: User, *, role: str, now: dt.datetime, act
 def _free_slug(name: str) -> str:
     base = slugify(name)[:70] or "project"
     slugs = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    return next(
-        slug for slug in (base, *(f"{base}-{number}" for number in range(2, len(slugs) + 3))) if slug not in slugs
-    )
+    numbered = (f"{base}-{number}" for number in range(2, len(slugs) + 3))
+    return next(slug for slug in (base, *numbered) if slug not in slugs)

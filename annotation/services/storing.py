@@ -68,6 +68,7 @@ class Store:
         )
 
     def add_examples(self, additions: list[Addition]) -> None:
+        self._add_documents([addition for addition in additions if addition.loaded is not None])
         self._add_new_examples([addition for addition in additions if addition.loaded is None])
         self._add_references(additions)
         self._add_sentences(additions)
@@ -75,6 +76,13 @@ class Store:
         self._add_units(additions)
         self._add_mixes(additions)
         self._add_labels(additions)
+
+    def _add_documents(self, additions: list[Addition]) -> None:
+        """Documents of known examples that came without one."""
+        for addition in additions:
+            if addition.record.document is not None:
+                known = Example.objects.filter(pk=addition.ids.id, document__isnull=True)
+                known.update(document=addition.record.document)
 
     def _add_new_examples(self, additions: list[Addition]) -> None:
         rows = []
@@ -85,7 +93,7 @@ class Store:
                     project=self.project,
                     key=addition.record.key,
                     position=self.last_position,
-                    document=addition.record.document or "",
+                    document=addition.record.document,
                     created_at=self.now,
                     trashed_at=_moment(addition.record.trashed_at),
                 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from annotation.records import ExampleRecord, FoldRecord, SystemRecord
+from annotation.records import Counts, ExampleRecord, FoldRecord, SystemRecord
 from annotation.writers.jsonl import JsonlWriter
 from annotation.writers.lite23 import Lite23Writer
 from annotation.writers.tables import TablesWriter
@@ -15,9 +16,15 @@ __all__ = ["WRITERS", "CorpusWriter"]
 
 
 class CorpusWriter(Protocol):
-    """Takes the examples of a corpus one by one. `refusals` says what the format cannot hold."""
+    """Takes the examples of a corpus one by one.
+
+    `refusals` says what the format cannot hold without bending it, `left_out` what it has no place for, `counts` what
+    was written.
+    """
 
     refusals: list[str]
+    left_out: Counter[str]
+    counts: Counts
 
     def write_example(self, example: ExampleRecord) -> None: ...
     def finish(self, folds: list[FoldRecord]) -> None: ...

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from annotation.readers.jsonl import FORMAT_VERSION
-from annotation.records import ContributorRecord, ExampleRecord, FoldRecord, SentenceRecord, SystemRecord, UnitRecord
+from annotation.records import (
+    ContributorRecord,
+    Counts,
+    ExampleRecord,
+    FoldRecord,
+    SentenceRecord,
+    SystemRecord,
+    UnitRecord,
+)
 
 FILE = "corpus.jsonl"
 
@@ -17,20 +26,25 @@ class JsonlWriter:
 
     def __init__(self, directory: Path, name: str, systems: list[SystemRecord]) -> None:
         self.refusals: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self.counts = Counts(systems=len(systems))
         self.file = (directory / FILE).open("w", encoding="utf-8", newline="\n")
         self._write({"type": "corpus", "version": FORMAT_VERSION, "name": name})
         for system in systems:
-            self._write({"type": "system", "name": system.name, **given(trashed_at=system.trashed_at)})
+            partial = {"partial": True} if system.partial else {}
+            self._write({"type": "system", "name": system.name, **given(trashed_at=system.trashed_at), **partial})
 
     def _write(self, data: dict[str, Any]) -> None:
         self.file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     def write_example(self, example: ExampleRecord) -> None:
         self._write(example_data(example))
+        self.counts.add_example(example)
 
     def finish(self, folds: list[FoldRecord]) -> None:
         for fold in folds:
             self._write({"type": "fold", "axis": fold.axis, "name": fold.name, "members": fold.members})
+        self.counts.folds = len(folds)
 
     def close(self) -> None:
         self.file.close()
@@ -49,7 +63,7 @@ def example_data(example: ExampleRecord) -> dict[str, Any]:
         "type": "example",
         "id": example.key,
         **given(trashed_at=example.trashed_at),
-        "document": example.document or "",
+        **({} if example.document is None else {"document": example.document}),
         "references": [
             {"id": item.key, "text": item.text, "sentences": [sentence_data(sentence) for sentence in item.sentences]}
             for item in example.references

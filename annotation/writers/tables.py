@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 
 from annotation.csv_cells import neutralise
-from annotation.records import ExampleRecord, FoldRecord, SystemRecord, UnitRecord
+from annotation.records import Counts, ExampleRecord, FoldRecord, SystemRecord, UnitRecord
 
 COLUMNS = {
     "examples": ("example", "document", "trashed_at"),
     "references": ("example", "reference", "text"),
     "sentences": ("example", "reference", "revision", "position", "start", "end", "text"),
-    "systems": ("system", "trashed_at"),
+    "systems": ("system", "trashed_at", "partial"),
     "summaries": ("example", "system", "text"),
     "units": (
         "example", "kind", "unit", "revision", "position", "text", "weight", "reference", "sentence_revision",
@@ -34,10 +35,12 @@ class TablesWriter:
 
     def __init__(self, directory: Path, name: str, systems: list[SystemRecord]) -> None:
         self.refusals: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self.counts = Counts(systems=len(systems))
         self.files: list[TextIO] = []
         self.tables = {table: self._open(directory / f"{table}.csv", columns) for table, columns in COLUMNS.items()}
         for system in systems:
-            self._row("systems", system.name, system.trashed_at)
+            self._row("systems", system.name, system.trashed_at, int(system.partial))
 
     def _open(self, path: Path, columns: tuple[str, ...]) -> Any:
         file = path.open("w", encoding="utf-8", newline="")
@@ -54,6 +57,7 @@ class TablesWriter:
 
     def write_example(self, example: ExampleRecord) -> None:
         key = example.key
+        self.counts.add_example(example)
         self._row("examples", key, example.document, example.trashed_at)
         for reference in example.references:
             self._row("references", key, reference.key, reference.text)
@@ -87,6 +91,7 @@ class TablesWriter:
     def finish(self, folds: list[FoldRecord]) -> None:
         for fold in folds:
             self._row("folds", fold.axis, fold.name, json.dumps(fold.members, ensure_ascii=False))
+        self.counts.folds = len(folds)
 
     def close(self) -> None:
         for file in self.files:

@@ -77,7 +77,7 @@ GOOD = {"id": "x", "reference": "One."}
         ("[" * 100_000, "nested too deeply"),
         ('{"id": "x", "reference": "\\ud800"}', "surrogate"),
         ('{"id": "x", "reference": "a\\u0000b"}', "NUL"),
-        ('{"id": 1' + "0" * 5000 + "}", "number that cannot be read"),
+        ('{"id": 1' + "0" * 5000 + "}", "number with too many digits"),
         ({"type": "story"}, "type must be example"),
         ({"type": "corpus", "version": 99}, "version 99"),
         ({"reference": "One."}, "the id of the example must be text, not null."),
@@ -101,11 +101,16 @@ GOOD = {"id": "x", "reference": "One."}
         ({**GOOD, "units": [{"text": "a", "labels": {"imported": {"s": 2}}}]}, "must be 0 or 1, not 2."),
         ({**GOOD, "units": [{"text": "a", "labels": {"imported": {"s": True}}}]}, "must be 0 or 1, not True."),
         ({**GOOD, "units": [{"text": "a", "id": "u"}, {"text": "b", "id": "u"}]}, "stands here twice."),
-        ({**GOOD, "units": [{"text": "a", "id": "u"}, {"text": "b", "id": "u", "revision": 2}]}, "a current revision of unit"),
-        ({**GOOD, "units": [{"text": "a", "sentence": 1}]}, "names a sentence but no reference."),
+        ({**GOOD, "units": [{"text": "a", "id": "u"}, {"text": "b", "id": "u", "revision": 2}]}, "a current revision of the unit"),
+        ({"id": "x", "references": [{"text": "a"}, {"text": "b"}], "units": [{"text": "a", "sentence": 1}]}, "names a sentence but no reference."),
         ({**GOOD, "units": [{"text": "a", "reference": "1", "contributors": [{"reference": "1"}]}]}, "both a reference and"),
-        ({**GOOD, "units": [{"text": "a", "contributors": [{"reference": "1", "span": [0, 99]}]}]}, "ends behind reference"),
         ({**GOOD, "units": [{"text": "a", "created_at": "2026-01-01T00:00:00"}]}, "has no time zone"),
+        ({**GOOD, "units": [{"text": "a", "created_at": "0001-01-01T00:00:00+14:00"}]}, "must be a time such as"),
+        ({**GOOD, "units": [{"text": "a", "guideline_version": "g" * 201}]}, "201 characters"),
+        ({**GOOD, "units": [{"text": "a", "labels": {"r" * 201: {"s": 1}}}]}, "201 characters"),
+        ({**GOOD, "id": "a\u202eb"}, "invisible character"),
+        ({**GOOD, "references": []}, "both 'reference' and 'references'"),
+        ({"type": "system", "name": "s", "partial": 1}, "partial must be true or false"),
         ({"type": "fold", "axis": "words", "name": "f", "members": []}, "must be one of examples, systems"),
         ({"type": "fold", "axis": "examples", "name": "f", "members": ["a", "a"]}, "stands here twice."),
     ],
@@ -124,6 +129,13 @@ def test_blank_lines_crlf_and_bom_are_accepted(tmp_path):
     )
     records, problems = read(path)
     assert ([record.key for record in records], problems) == (["x", "y"], [])
+
+
+@pytest.mark.parametrize("content", ["id,reference\nx,One.\n", "[\n{}\n]\n", "plain text"])
+def test_a_file_of_another_format_is_one_problem(tmp_path, content):
+    (tmp_path / "c.jsonl").write_text(content)
+    with pytest.raises(UnreadableSource, match="Is --format right"):
+        read(tmp_path / "c.jsonl")
 
 
 def test_only_blank_lines_are_nothing_to_import(tmp_path):

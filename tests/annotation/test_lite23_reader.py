@@ -88,7 +88,6 @@ def test_an_empty_id_file_is_refused(tmp_path):
         ({"SCUs.txt": None}, "SCUs.txt: is missing, but there are labels."),
         ({"SCUs.txt": ["One.\t\tTwo.", "x", "y"]}, "SCUs.txt, line 1: unit 2 of 3 is empty"),
         ({"SCUs.txt": ["One.\tTwo.\t", "x", "y"]}, "SCUs.txt, line 1: unit 3 of 3 is empty"),
-        ({"ids.txt": ["a1", "a2", "a1"]}, "ids.txt, line 3: has the id 'a1' for the second time."),
         ({"ids.txt": ["a1", "", "a3"]}, "ids.txt, line 2: is blank."),
         ({"ids.txt": ["a1", " a2", "a3"]}, "ids.txt, line 2: the id ' a2' has white space"),
         ({"summaries/beta.summary": ["x", "y"]}, "summaries/beta.summary, line 3: ends before the line for example 'a3'."),
@@ -102,7 +101,8 @@ def test_an_empty_id_file_is_refused(tmp_path):
         ({"weights.txt": ["1\t0", "1", "1"]}, "weights.txt, line 1: has the weight '0'."),
         ({"weights.txt": ["1\t1", "1", "1"], "SCUs.txt": None, "labels/alpha.label": None, "labels/beta.label": None},
          "SCUs.txt: is missing, but there are weights."),
-        ({"by_systems/fold1.sys": ["beta", "beta"]}, "by_systems/fold1.sys: names 'beta' twice."),
+        ({"by_systems/fold1.sys": ["beta", "beta"]}, "by_systems/fold1.sys, line 2: names 'beta' for the second time."),
+        ({"by_systems/fold1.sys": ["b" * 201]}, "by_systems/fold1.sys, line 1: the member has 201 characters"),
     ],
 )  # fmt: skip
 def test_bad_rows_are_named_with_file_and_line(tmp_path, changes, expected):
@@ -133,6 +133,27 @@ def test_a_last_line_that_is_empty_is_a_line(tmp_path):
     examples, _, problems = read(folder)
     assert problems == []
     assert examples[2].summaries[1].text == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["summaries/beta.summary", "SCUs.txt", "STUs.txt", "references.txt", "documents.txt", "labels/alpha.label"]
+)
+def test_where_ids_end_with_a_break_a_missing_last_line_is_missing(tmp_path, name):
+    ended = {file: ("\n".join(lines) + "\n").encode() for file, lines in FILES.items()}
+    ended[name] = ("\n".join(FILES[name][:2]) + "\n").encode()
+    problems = problems_of(tmp_path, ended)
+    assert f"{name}, line 3: ends before the line for example 'a3'. Each id needs a line." in problems
+
+
+def test_a_missing_summary_file_is_one_problem(tmp_path):
+    problems = problems_of(tmp_path, {"summaries/beta.summary": None, "by_systems/fold1.sys": None})
+    assert problems == ["labels/beta.label: labels a system without summaries: summaries/beta.summary is missing."]
+
+
+def test_one_example_may_have_an_empty_summary(tmp_path):
+    changes = dict.fromkeys(FILES) | {"ids.txt": ["a"], "references.txt": ["b"], "summaries/s.summary": b""}
+    examples, _, problems = read(write_mini_corpus(tmp_path / "one", changes))
+    assert (examples[0].summaries[0].text, problems) == ("", [])
 
 
 def test_names_of_systems_keep_their_dots(tmp_path):

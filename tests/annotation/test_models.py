@@ -113,9 +113,16 @@ BREAKS: dict[str, Callable[[], object]] = {
     "annotation_task_done_has_time": once(make.TaskFactory, state=models.TaskState.DONE),
     "annotation_task_slot_from_1": once(make.TaskFactory, slot=0),
     "annotation_task_one_live_per_sentence_slot": twice(make.TaskFactory, sentence=make.SentenceFactory),
+    "annotation_task_one_live_per_summary_slot": twice(
+        make.TaskFactory, kind=models.TaskKind.JUDGE, sentence=None, summary=make.SummaryFactory
+    ),
+    "annotation_run_running_has_start": once(make.RunFactory, state=models.RunState.RUNNING),
+    "annotation_run_ends_after_start": once(
+        make.RunFactory, state=models.RunState.DONE, started_at=NOW, ended_at=NOW.replace(year=2020)
+    ),
     "annotation_run_stage_known": once(make.RunFactory, stage="dream"),
     "annotation_run_state_known": once(make.RunFactory, state="lost"),
-    "annotation_run_ended_has_time": once(make.RunFactory, state=models.RunState.DONE),
+    "annotation_run_ended_has_time": once(make.RunFactory, state=models.RunState.DONE, started_at=NOW),
     "annotation_run_failed_has_error": once(make.RunFactory, state=models.RunState.FAILED, ended_at=NOW),
     "annotation_run_progress_bounded": once(make.RunFactory, steps_done=5, steps_total=4),
     "annotation_auditentry_has_action": once(make.AuditEntryFactory, action=""),
@@ -164,15 +171,17 @@ def test_a_new_revision_may_follow_a_superseded_one():
     [
         make.ProjectFactory, make.MembershipFactory, make.PersonFactory, make.ExampleFactory, make.ReferenceFactory,
         make.SentenceFactory, make.SystemFactory, make.SummaryFactory, make.UnitFactory, make.ContributorFactory,
-        make.JudgementFactory, make.LabelFactory, make.TaskFactory, make.AuditEntryFactory,
+        make.JudgementFactory, make.JudgementVersionFactory, make.LabelFactory, make.TaskFactory,
+        make.AuditEntryFactory,
     ],
 )  # fmt: skip
 def test_rows_with_human_work_cannot_be_deleted(factory):
     row = factory()
     with pytest.raises(models.HardDeleteRefused):
         row.delete()
-    with pytest.raises(models.HardDeleteRefused):
-        type(row).objects.all().delete()
+    for manager in (type(row).objects, type(row)._base_manager, type(row)._default_manager):
+        with pytest.raises(models.HardDeleteRefused):
+            manager.all().delete()
     assert type(row).objects.filter(pk=row.pk).exists()
 
 
@@ -181,8 +190,9 @@ def test_what_was_written_once_cannot_be_changed():
     entry = make.AuditEntryFactory()
     version = make.JudgementVersionFactory()
     entry.action = "other"
-    with pytest.raises(models.HardDeleteRefused):
-        entry.save()
+    for row in (entry, version):
+        with pytest.raises(models.HardDeleteRefused):
+            row.save()
     with pytest.raises(models.HardDeleteRefused):
         models.AuditEntry.objects.update(action="other")
     with pytest.raises(models.HardDeleteRefused):

@@ -68,7 +68,9 @@ def test_files_that_pass_the_limit_together_are_refused(tmp_path):
             source.open(name).read()
 
 
-@pytest.mark.parametrize("name", ["../outside.txt", "a/../../outside.txt", "/etc/passwd", "C:/windows", "a\\..\\b"])
+@pytest.mark.parametrize(
+    "name", [".", "../outside.txt", "a/../../outside.txt", "/etc/passwd", "C:/windows", "a\\..\\b"]
+)
 def test_a_path_out_of_the_zip_is_refused(tmp_path, name):
     path = make_zip(tmp_path / "slip.zip", {"ids.txt": b"a"})
     # writestr cleans names up, so the evil one is put in afterwards.
@@ -127,8 +129,47 @@ def test_a_cut_zip_and_an_empty_zip_are_refused(tmp_path):
     whole = make_zip(tmp_path / "whole.zip", {"ids.txt": b"a" * 5000}).read_bytes()
     (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
     assert "not a whole zip" in refusal(tmp_path / "cut.zip")
-    make_zip(tmp_path / "none.zip", {"__MACOSX/._ids.txt": b"x"})
-    assert "holds no file" in refusal(tmp_path / "none.zip")
+    for members in ({"__MACOSX/._ids.txt": b"x"}, {}):
+        make_zip(tmp_path / "none.zip", members)
+        assert "holds no file" in refusal(tmp_path / "none.zip")
+
+
+def test_damaged_and_oddly_packed_zips_are_refused(tmp_path):
+    path = make_zip(tmp_path / "c.zip", {"ids.txt": b"abc" * 1000})
+    whole = bytearray(path.read_bytes())
+    damaged = whole.copy()
+    damaged[40:48] = b"\xff" * 8
+    path.write_bytes(damaged)
+    with pytest.raises(UnreadableSource, match="damaged"):
+        open_source(path, SMALL).open("ids.txt").read()
+    packed = whole.copy()
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        packed[packed.index(signature) + offset] = 99
+    path.write_bytes(packed)
+    with pytest.raises(UnreadableSource, match="cannot be unpacked"):
+        open_source(path, SMALL).open("ids.txt")
+    renamed = whole.copy()
+    renamed[30:37] = b"xxx.txt"
+    path.write_bytes(renamed)
+    with pytest.raises(UnreadableSource, match="cannot be unpacked"):
+        open_source(path, SMALL).open("ids.txt")
+
+
+def test_a_text_that_begins_like_a_tag_is_a_text(tmp_path):
+    (tmp_path / "a.txt").write_text("<headline> Snow fell.")
+    assert lines_of(tmp_path / "a.txt")[0] == ["<headline> Snow fell."]
+
+
+def test_too_many_open_files_are_told(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("x")
+    source = open_source(tmp_path, SMALL)
+
+    def fail(*_, **__):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Path, "open", fail)
+    with pytest.raises(UnreadableSource, match="ulimit -n"):
+        source.open("a.txt")
 
 
 def test_a_folder_around_everything_is_looked_through(tmp_path):

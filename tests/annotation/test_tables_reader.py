@@ -108,21 +108,42 @@ def test_tables_in_a_zip(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"labels": "example,unit,system,present\nx,u1,alpha,2\n"}, "must be 0 or 1, not 2."),
+        (
+            {"labels": "example,unit,system,present\nx,u1,alpha,2\n"},
+            "labels.csv, line 2: present must be 0 or 1, not 2.",
+        ),
+        (
+            {"labels": "example,unit,system,present\nx,u1,alpha,١\n"},
+            "labels.csv, line 2: present must be a whole number",
+        ),
         (
             {"labels": "example,unit,system,present\nx,u1,alpha,yes\n"},
             "labels.csv, line 2: present must be a whole number",
         ),
-        ({"labels": "example,unit,system,present\nx,u9,alpha,1\n"}, "labels.csv names the unit 'u9' (scu)"),
-        ({"labels": "example,unit,system,present\nx,u1,alpha,1\nx,u1,alpha,1\n"}, "labels unit 'u1' twice"),
+        ({"labels": "example,unit,system,present\nx,u9,alpha,1\n"}, "labels.csv, line 2: names the unit 'u9' (scu)"),
+        (
+            {"labels": "example,unit,system,present\nx,u1,alpha,1\nx,u1,alpha,1\n"},
+            "labels.csv, line 3: stands for the second time (scu, u1, 1, imported, alpha)",
+        ),
         ({"summaries": "example,system,text\nz,alpha,s\n"}, "summaries.csv, line 2: names the example 'z'"),
-        ({"summaries": "example,system,text\nx,alpha,s\nx,alpha,t\n"}, "a system stands twice in summaries.csv."),
+        (
+            {"summaries": "example,system,text\nx,alpha,s\nx,alpha,t\n"},
+            "summaries.csv, line 3: stands for the second time (alpha)",
+        ),
         (
             {"units": "example,unit,text\nx,u1,a\nx,u1,b\n", "labels": "example,unit,system,present\n"},
-            "a unit stands twice",
+            "units.csv, line 3: stands for the second time (scu, u1, 1)",
         ),
-        ({"references": "example,reference,text\nx,1,One.\nx,1,Two.\n"}, "a reference stands twice"),
-        ({"sentences": "example,reference,start,end\nx,9,0,1\n"}, "sentences.csv names reference '9'"),
+        (
+            {"references": "example,reference,text\nx,1,One.\nx,1,Two.\n"},
+            "references.csv, line 3: stands for the second time (1)",
+        ),
+        ({"sentences": "example,reference,start,end\nx,9,0,1\n"}, "sentences.csv, line 2: names reference '9'"),
+        (
+            {"mixes": "example,mix,reference,texts\nx,m,1,[]\nx,m,1,[]\n"},
+            "mixes.csv, line 3: stands for the second time (m, 1)",
+        ),
+        ({"units": "example,unit,text,weight\nx,u1, ,1\n"}, "units.csv, line 2: the text of unit 'u1' is empty."),
         ({"mixes": "example,mix,reference,texts\nx,m,1,[\n"}, "mixes.csv, line 2: texts is not JSON"),
         ({"folds": "axis,fold,members\nexamples,f,7\n"}, "folds.csv, line 2: members must be a list"),
         ({"notes": "a,b\n1,2\n"}, "notes.csv: is no table of a corpus."),
@@ -144,6 +165,31 @@ def test_bad_tables_are_named(tmp_path, changes, expected):
 def test_tables_with_other_columns_are_refused(tmp_path, changes, expected):
     with pytest.raises(UnreadableSource, match=expected):
         read(tables(tmp_path, **{**GOOD_TABLES, **changes}))
+
+
+def test_every_bad_row_is_told_with_its_own_line(tmp_path):
+    rows = "".join(f"x,u{number % 2 + 1},s{number},7\n" for number in range(4))
+    _, problems = read(tables(tmp_path, **{**GOOD_TABLES, "labels": "example,unit,system,present\n" + rows}))
+    assert [problem.split(":")[0] for problem in problems] == [f"labels.csv, line {line}" for line in range(2, 6)]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_another_separator_is_told(tmp_path, separator):
+    with pytest.raises(UnreadableSource, match="Separate the columns by commas"):
+        sheet(tmp_path, separator.join(["id", "reference"]) + "\n")
+
+
+def test_spaces_around_column_names_are_forgiven(tmp_path):
+    records, problems = sheet(tmp_path, "id, reference\nx,One.\n")
+    assert (records[0].references[0].text, problems) == ("One.", [])
+
+
+def test_a_lone_carriage_return_is_told_in_plain_words(tmp_path):
+    _, problems = sheet(tmp_path, "id,reference\nx,One.\ry,Two.\n")
+    assert problems == [
+        "sheet.csv, line 2: begins a row that is not CSV: a carriage return outside quotes. Save the file with LF or "
+        "CRLF line ends."
+    ]
 
 
 def test_a_folder_without_examples_is_refused(tmp_path):

@@ -41,3 +41,11 @@ def test_a_unit_in_the_trash_leaves_the_score_and_comes_back(now):
     assert human_scores(example.project) == {name: 1.0}
     restore_from_trash(unit, now=now)
     assert human_scores(example.project) == {name: 0.5}
+
+
+def test_an_example_with_some_labels_only_is_not_measured():
+    example = make.ExampleFactory()
+    summary = make.SummaryFactory(example=example)
+    make.LabelFactory(unit=make.UnitFactory(example=example), summary=summary, present=True)
+    make.UnitFactory(example=example)
+    assert human_scores(example.project) == {summary.system.name: None}

@@ -11,10 +11,12 @@ def sign_in(page: Page, url: str, name: str) -> None:
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill("secret")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
 
 
 def test_a_lead_signs_in_with_the_keyboard_and_reads_the_scores(page, demo):
     page.goto(demo)
+    expect(page.get_by_label("User name")).to_be_focused()
     page.keyboard.type("lena")
     page.keyboard.press("Tab")
     page.keyboard.type("secret")
@@ -42,6 +44,7 @@ def test_nothing_is_wider_than_the_screen(page, demo, width):
     sign_in(page, demo, "viktor")
     for path in ("/", "/projects/demo-twelve-stories/"):
         page.goto(demo + path)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -26,6 +26,11 @@ def test_a_wrong_folder_is_told(tmp_path):
         call_command("benchmark", "web", "--data", str(tmp_path / "nowhere"))
 
 
+def test_a_folder_of_something_else_is_told(tmp_path):
+    with pytest.raises(CommandError, match="--data must hold lite2-3pyramid/REALSumm"):
+        call_command("benchmark", "web", "--data", str(tmp_path))
+
+
 def test_the_lookalike_has_the_numbers_of_realsumm(tmp_path):
     folder = write_lookalike(tmp_path / "c")
     assert (folder / "references.txt").read_text().count("<t>") == 368

@@ -107,6 +107,9 @@ def test_it_serves_and_stops_cleanly_and_starts_again(tmp_path):
                 assert "Sign in" in page.read().decode()
             children = children_of(demo.pid)
             assert len(children) == 2
+            second = start_demo(tmp_path, processes.free_port())
+            second.communicate(timeout=40)
+            assert second.returncode == 1  # one demo per folder
             demo.send_signal(signal.SIGINT)
             rest, _ = demo.communicate(timeout=40)
         finally:

@@ -39,8 +39,18 @@ def evaluate(expression: str, var: Path, **variables: str) -> subprocess.Complet
         ({"SECRET_KEY": "change-me-" + KEY}, "SECRET_KEY is a default"),
         ({"SECRET_KEY": "x" * 80}, "SECRET_KEY is a default or too short"),
         ({"PUBLIC_URL": ""}, "PUBLIC_URL is not set"),
-        ({"PUBLIC_URL": "pyramid.example.org"}, "must be a whole address"),
-        ({"PYRAMID_ENV": "prod"}, "Set it to 'local' or 'production'"),
+        ({"PUBLIC_URL": "pyramid.example.org"}, "must be an address without path"),
+        ({"PUBLIC_URL": "https://*"}, "must be an address without path"),
+        ({"PUBLIC_URL": "https://user:pw@p.org"}, "must be an address without path"),
+        ({"PUBLIC_URL": "https://p.org/sub"}, "must be an address without path"),
+        ({"PYRAMID_ENV": "prod"}, "Set it to one of: local, production."),
+        ({"DEBUG": "1"}, "Unset it in production"),
+        ({"DEBUG": "maybe"}, "Set it to one of: 0, 1."),
+        ({"IMPORT_MAX_MB": "abc"}, "Set it to a whole number of megabytes"),
+        ({"IMPORT_MAX_MB": "-1"}, "Set it to a whole number of megabytes"),
+        ({"LOG_LEVEL": "info"}, "Set it to one of: DEBUG, INFO, WARNING, ERROR."),
+        ({"DATABASE_URL": "mysql://u:p@h/n"}, "must begin with sqlite:/// or postgres://"),
+        ({"DATABASE_URL": "nonsense"}, "must begin with sqlite:/// or postgres://"),
     ],
 )
 def test_production_refuses_to_start(tmp_path, change, message):
@@ -62,17 +72,39 @@ def test_every_variable_is_listed_in_the_example():
     import re
 
     source = (ROOT / "workbench" / "settings.py").read_text()
-    read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', source))
+    source += (ROOT / "workbench" / "gunicorn_conf.py").read_text()
+    read = set(re.findall(r'(?:env\.\w+|one_of|switch|environ\.get)\(\s*"([A-Z_]+)"', source))
     listed = set(re.findall(r"^#? ?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert read == listed
 
 
 def test_hosts_and_cookies_follow_the_public_address(tmp_path):
     expression = "s.ALLOWED_HOSTS, s.CSRF_TRUSTED_ORIGINS, s.SESSION_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0, s.DEBUG"
-    done = evaluate(expression, tmp_path, **PRODUCTION, DEBUG="1")
+    done = evaluate(expression, tmp_path, **PRODUCTION)
     assert done.stdout.strip() == "(['pyramid.example.org'], ['https://pyramid.example.org'], True, True, False)"
+    brackets = evaluate("s.ALLOWED_HOSTS", tmp_path, **{**PRODUCTION, "PUBLIC_URL": "https://[2001:db8::1]:8443"})
+    assert brackets.stdout.strip() == "['[2001:db8::1]']"
     plain = evaluate("s.SESSION_COOKIE_SECURE, s.SECURE_HSTS_SECONDS", tmp_path)
     assert plain.stdout.strip() == "(False, 0)"
+
+
+def test_a_variable_set_to_nothing_counts_as_not_set(tmp_path):
+    empty = {"DATABASE_URL": "", "CELERY_BROKER_URL": "", "IMPORT_MAX_MB": "", "LOG_LEVEL": "", "PUBLIC_URL": ""}
+    done = evaluate("s.CELERY_BROKER_URL, s.DATABASES['default']['ENGINE'][-7:], s.IMPORT_MAX_BYTES", tmp_path, **empty)
+    assert done.stdout.strip() == "('filesystem://', 'sqlite3', 268435456)"
+
+
+def test_a_wrong_setting_is_told_without_a_traceback(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=ROOT,
+        env={**os.environ, "PYRAMID_VAR": str(tmp_path), "LOG_LEVEL": "loud"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "Configuration: LOG_LEVEL is 'loud'. Set it to one of: DEBUG, INFO, WARNING, ERROR.\n"
 
 
 def test_a_laptop_gets_a_key_of_its_own(tmp_path):

@@ -7,16 +7,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
+from annotation.management.plain_command import PlainCommand
 from annotation.readers import FORMATS
 from annotation.services.exporting import ExportRefused, export_corpus
-from annotation.services.projects import ProjectInTrash, find_project
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Export a project into a new folder, with a manifest of counts and SHA-256 sums."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,14 +26,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
 
     def handle(self, *, project: str, directory: Path, **options: Any) -> None:
-        try:
-            found = find_project(project)
-        except ProjectInTrash as error:
-            raise CommandError(str(error)) from error
-        if found is None:
-            raise CommandError(f"There is no project {project!r}. Check the name.")
-        hidden = not self.stderr.isatty()
-        with tqdm(desc="writing", unit=" examples", disable=hidden) as bar:
+        found = self.get_project(project)
+        with tqdm(desc="writing", unit=" examples", disable=not self.stderr.isatty()) as bar:
 
             def show(done: int, total: int) -> None:
                 bar.total = total
@@ -43,13 +37,15 @@ class Command(BaseCommand):
                 report = export_corpus(
                     found, directory, corpus_format=options["format"], now=timezone.now(), progress=show
                 )
-            except (ExportRefused, OSError) as error:
+            except ExportRefused as error:
                 raise CommandError(str(error)) from error
         for name, count in report.counts.as_dict().items():
             if count:
                 self.stdout.write(f"{name:14}{count:>12,}")
-        self.stdout.write(f"Written to {report.directory}, with {len(report.files)} files and manifest.json.")
+        for what, count in report.left_out.items():
+            self.stderr.write(f"Left out, {options['format']} has no place for it: {count:,} {what}")
+        files = "1 file" if len(report.files) == 1 else f"{len(report.files)} files"
+        self.stdout.write(f"Written to {report.directory}: {files} and manifest.json.")
         if options["json"]:
-            self.stdout.write(
-                json.dumps({**report.counts.as_dict(), "files": report.files, "directory": str(report.directory)})
-            )
+            outcome = {"left_out": report.left_out, "files": report.files, "directory": str(report.directory)}
+            self.stdout.write(json.dumps({**report.counts.as_dict(), **outcome}))

@@ -30,8 +30,11 @@ class Command(BaseCommand):
         if folder is not None and not folder.is_dir():
             raise CommandError(f"{folder} is not a folder. Name the folder with the real corpora.")
         figures = {}
-        for key, value, meaning in BENCHMARKS[name](folder):
-            figures[key] = round(value, 4)
-            self.stdout.write(f"{key:24}{value:>12,.2f}  {meaning}")
+        try:
+            for key, value, meaning in BENCHMARKS[name](folder):
+                figures[key] = round(value, 4)
+                self.stdout.write(f"{key:24}{value:>12,.2f}  {meaning}")
+        except FileNotFoundError as error:
+            raise CommandError(str(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps({"name": name, "figures": figures}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import signal
@@ -14,7 +15,7 @@ import urllib.request
 from argparse import ArgumentParser
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -40,6 +41,7 @@ class Command(BaseCommand):
         if settings.PRODUCTION:
             raise CommandError("The demo has known logins and does not run with PYRAMID_ENV=production.")
         stop = stop_on_signals()
+        lock = lock_var()
         self.stdout.write("Preparing the database and the static files …")
         call_command("migrate", verbosity=0, interactive=False)
         call_command("collectstatic", verbosity=0, interactive=False)
@@ -54,11 +56,14 @@ class Command(BaseCommand):
                 self.show(number, password, logins, logs)
             self.watch(children, logs, stop)
         finally:
+            self.stdout.write("\nStopping web and worker …")
+            self.stdout.flush()
             for child in children.values():
                 child.terminate()
             for child in children.values():
                 processes.stop(child)
-            self.stdout.write("\nStopped. What you did is kept in var/; run 'make demo' to go on.")
+            lock.close()
+            self.stdout.write("Stopped. What you did is kept in var/; run 'make demo' to go on.")
 
     def show(self, port: int, password: str, logins: list[DemoLogin], logs: Path) -> None:
         names = "\n".join(f"    {login.username:<10} {login.role}" for login in logins)
@@ -86,6 +91,19 @@ def checked_port(text: str) -> int:
     return port
 
 
+def lock_var() -> IO[str]:
+    """One demo per folder: two would share a database, a broker and log files without knowing."""
+    file = (settings.VAR_DIR / "demo.lock").open("w", encoding="ascii")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise CommandError(
+            f"A demo runs on {relative(settings.VAR_DIR)}/ already. Stop it, or set PYRAMID_VAR to another folder."
+        ) from None
+    return file
+
+
 def demo_password() -> str:
     """One random password per installation, printed at every start."""
     path = settings.VAR_DIR / "demo-password"
@@ -108,8 +126,8 @@ def stop_on_signals() -> threading.Event:
 
 def start_web(port: int, log: Path) -> subprocess.Popen[bytes]:
     command = [
-        sys.executable, "-m", "gunicorn", "workbench.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2",
-        "--threads", "4", "--no-control-socket",
+        sys.executable, "-m", "gunicorn", "--config", "python:workbench.gunicorn_conf", "--bind", f"{HOST}:{port}",
+        "workbench.wsgi",
     ]  # fmt: skip
     return start(command, log, {"PUBLIC_URL": f"http://{HOST}:{port}"})
 
@@ -133,10 +151,11 @@ def wait_until_served(
     url: str, children: dict[str, subprocess.Popen[bytes]], logs: Path, stop: threading.Event
 ) -> None:
     deadline = time.monotonic() + STARTUP_SECONDS
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # our own address, never through a proxy
     while not stop.is_set():
         refuse_dead(children, logs)
         try:
-            with urllib.request.urlopen(url, timeout=5):  # noqa: S310 (our own address)
+            with opener.open(url, timeout=5):
                 return
         except (urllib.error.URLError, OSError) as error:
             if time.monotonic() > deadline:
