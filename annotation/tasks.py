@@ -1,11 +1,75 @@
-"""What a worker can be asked to do. Each task takes an id, calls one service, and may come twice."""
+"""What a worker does: one task for every job, and a pulse beside it."""
 
-from celery import shared_task
-from django.utils import timezone
+from __future__ import annotations
 
-from annotation.services import jobs
+import logging
+import os
+import threading
+from typing import Any
+
+from celery import shared_task, signals
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from annotation.models import Run
+from annotation.services import import_job, jobs
+
+__all__ = ["import_job", "run_job_task", "send_run"]  # importing import_job tells jobs how an import is done
+
+logger = logging.getLogger(__name__)
 
 
-@shared_task(queue="io")
-def import_corpus_task(run_id: int) -> None:
-    jobs.run_import(run_id, now=timezone.now())
+@shared_task
+def run_job_task(run_id: int) -> None:
+    jobs.run_job(run_id)
+
+
+def send_run(run: Run) -> None:
+    """Hint to a worker that a run waits. If the message is lost, the sweeper sends another."""
+    run_job_task.apply_async((run.pk,), queue=run.queue)
+
+
+class Pulse:
+    """Shows that this worker lives and looks for runs that nobody does, every few seconds."""
+
+    def __init__(self, name: str, queues: list[str]) -> None:
+        self.name, self.queues = name, queues
+        self.stopped = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="pulse", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            while True:
+                try:
+                    jobs.show_worker(self.name, self.queues)
+                    for run in jobs.sweep_runs():
+                        send_run(run)
+                except DatabaseError as error:
+                    logger.warning("pulse: the database cannot be written now (%s)", error)
+                    connection.close()
+                except OSError as error:  # kombu's connection errors are these
+                    logger.warning("pulse: the broker cannot be reached now (%s)", error)
+                if self.stopped.wait(settings.RUN_BEAT_SECONDS):
+                    jobs.hide_worker(self.name)
+                    return
+        finally:
+            connection.close()
+
+
+_pulses: list[Pulse] = []
+
+
+@signals.worker_ready.connect
+def start_pulse(sender: Any, **_: Any) -> None:
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    # Two workers may have the same host name; no two have the same process id there.
+    pulse = Pulse(f"{sender.hostname} {os.getpid()}", queues)
+    _pulses.append(pulse)
+    pulse.thread.start()
+
+
+@signals.worker_shutdown.connect
+def stop_pulse(**_: Any) -> None:
+    for pulse in _pulses:
+        pulse.stopped.set()
+        pulse.thread.join(settings.RUN_BEAT_SECONDS + 5)

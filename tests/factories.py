@@ -206,3 +206,13 @@ class AuditEntryFactory(DjangoModelFactory):
     action = "import"
     target = "corpus"
     at = NOW
+
+
+class WorkerFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Worker
+
+    name = factory.Sequence("celery@host {}".format)
+    queues = factory.List(["io", "nlp"])
+    started_at = NOW
+    seen_at = NOW

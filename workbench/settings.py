@@ -214,6 +214,13 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
     }
     for _folder in ("messages", "control"):
         (BROKER_DIR / _folder).mkdir(parents=True, exist_ok=True)
+# Seconds without a heartbeat after which a run is taken from its worker and queued again.
+_stale = env.str("RUN_STALE_SECONDS", default="30")
+if not re.fullmatch(r"[1-9]\d{0,4}", _stale):
+    raise ImproperlyConfigured(f"RUN_STALE_SECONDS is {_stale!r}. Set it to a whole number of seconds from 1.")
+RUN_STALE_SECONDS = int(_stale)
+RUN_BEAT_SECONDS = min(5.0, RUN_STALE_SECONDS / 6)
+WORKER_MISSING_SECONDS = 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = "io"
 CELERY_TASK_IGNORE_RESULT = True  # the run row tells the outcome, no result backend is needed

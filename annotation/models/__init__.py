@@ -3,7 +3,7 @@
 from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
 from annotation.models.kept import HardDeleteRefused
 from annotation.models.people import Membership, Person, Project, Role, User
-from annotation.models.runs import AuditEntry, Run, RunState, Stage
+from annotation.models.runs import AuditEntry, Queue, Run, RunState, Stage, Worker
 from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
 from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
 
@@ -24,6 +24,7 @@ __all__ = [
     "Person",
     "Project",
     "Provenance",
+    "Queue",
     "Reference",
     "Role",
     "Run",
@@ -38,4 +39,5 @@ __all__ = [
     "Unit",
     "UnitKind",
     "User",
+    "Worker",
 ]

@@ -22,8 +22,17 @@ class RunState(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+class Queue(models.TextChoices):
+    IO = "io"  # imports, exports, the crowd
+    NLP = "nlp"  # models
+
+
 class Run(models.Model):
-    """One execution of a stage. The row is the truth about the job; a queue message is only a hint to look at it."""
+    """One execution of a stage. The row is the truth about the job; a queue message is only a hint to look at it.
+
+    A worker claims a queued run with a token of its own and shows that it lives by `heartbeat_at`. A run whose heart
+    stopped is queued again; the token keeps a worker that was only slow from finishing it as well.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
     stage = models.CharField(max_length=16, choices=Stage.choices)
@@ -34,9 +43,16 @@ class Run(models.Model):
     steps_total = models.PositiveBigIntegerField(default=0)  # 0: not known yet
     counts = models.JSONField(default=dict)
     error = models.TextField(blank=True)
+    phase = models.CharField(max_length=40, blank=True)
+    queue = models.CharField(max_length=8, choices=Queue.choices, default=Queue.IO)
+    attempt = models.PositiveIntegerField(default=0)
+    claim = models.UUIDField(null=True, blank=True)
+    retry_of = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="retries")
     started_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="runs")
     created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -45,6 +61,12 @@ class Run(models.Model):
         constraints = [
             one_of("stage", Stage, "annotation_run_stage_known"),
             one_of("state", RunState, "annotation_run_state_known"),
+            one_of("queue", Queue, "annotation_run_queue_known"),
+            models.CheckConstraint(
+                condition=Q(state="running", claim__isnull=False, heartbeat_at__isnull=False)
+                | (~Q(state="running") & Q(claim__isnull=True)),
+                name="annotation_run_running_is_claimed",
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["done", "failed", "cancelled"], ended_at__isnull=False)
                 | (~Q(state__in=["done", "failed", "cancelled"]) & Q(ended_at__isnull=True)),
@@ -66,6 +88,26 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage} {self.pk}: {self.state}"
+
+
+class Worker(models.Model):
+    """A worker process that has shown itself. Pages ask this table whether anybody works, never the broker."""
+
+    name = models.CharField(max_length=200)
+    queues = models.JSONField(default=list)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    stopped_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-seen_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["name"], name="annotation_worker_name_once"),
+            not_empty("name", "annotation_worker_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class AuditEntry(AppendOnly):

@@ -69,12 +69,12 @@ def import_corpus(
     actor: User | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
-    run: Run | None = None,
+    finish: Callable[[ImportReport], None] | None = None,
 ) -> ImportReport:
     """Import a corpus into a project, new or known, in one transaction. A dry run only checks and counts.
 
-    The user given leads a project that is new. `run` is the row of a job that was asked for earlier; without one, a
-    row is written with the data.
+    The user given leads a project that is new. `finish` is called last in the transaction: a job marks its run as
+    done there, or raises and undoes everything. Without it, a run of its own is written.
     """
     report = _read(path, corpus_format, find_project(project_name), None, progress)
     if report.problems:
@@ -88,15 +88,13 @@ def import_corpus(
         report = _read(path, corpus_format, project, Store(project, now=now), progress)
         if report.problems:
             raise ImportRefused(report)
-        run = run or Run(
-            stage=Stage.IMPORT,
-            created_at=now,
-            started_by=actor,
-            parameters={"path": _printable(path), "format": corpus_format, "project": project.name},
-        )
-        report.run = _close_run(run, report, now)
         detail = {"new": report.new.as_dict()}
         record_audit("import", project, target=_printable(path), actor=actor, now=now, detail=detail)
+        if finish:
+            finish(report)
+        else:
+            parameters = {"path": _printable(path), "format": corpus_format, "project": project.name}
+            report.run = _record_run(report, parameters, actor, now)
     return report
 
 
@@ -105,16 +103,19 @@ def _printable(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _close_run(run: Run, report: ImportReport, now: dt.datetime) -> Run:
-    """The outcome is stored with the data: either both are there or neither."""
-    run.project = report.project
-    run.state = RunState.DONE
-    run.started_at = run.started_at or now
-    run.ended_at = timezone.now()
-    run.steps_done = run.steps_total
-    run.counts = {"file": report.counts.as_dict(), "new": report.new.as_dict()}
-    run.save()
-    return run
+def _record_run(report: ImportReport, parameters: dict[str, str], actor: User | None, now: dt.datetime) -> Run:
+    """The run of an import that nobody queued: it is stored with the data, either both are there or neither."""
+    return Run.objects.create(
+        project=report.project,
+        stage=Stage.IMPORT,
+        state=RunState.DONE,
+        parameters=parameters,
+        counts={"file": report.counts.as_dict(), "new": report.new.as_dict()},
+        started_by=actor,
+        created_at=now,
+        started_at=now,
+        ended_at=timezone.now(),
+    )
 
 
 def _read(

@@ -116,11 +116,17 @@ BREAKS: dict[str, Callable[[], object]] = {
     "annotation_task_one_live_per_summary_slot": twice(
         make.TaskFactory, kind=models.TaskKind.JUDGE, sentence=None, summary=make.SummaryFactory
     ),
-    "annotation_run_running_has_start": once(make.RunFactory, state=models.RunState.RUNNING),
+    "annotation_run_running_has_start": once(
+        make.RunFactory, state=models.RunState.RUNNING, claim=uuid.uuid4(), heartbeat_at=NOW
+    ),
     "annotation_run_ends_after_start": once(
         make.RunFactory, state=models.RunState.DONE, started_at=NOW, ended_at=NOW.replace(year=2020)
     ),
     "annotation_run_stage_known": once(make.RunFactory, stage="dream"),
+    "annotation_run_queue_known": once(make.RunFactory, queue="gpu"),
+    "annotation_run_running_is_claimed": once(make.RunFactory, state=models.RunState.RUNNING, started_at=NOW),
+    "annotation_worker_name_once": twice(make.WorkerFactory, name="w"),
+    "annotation_worker_has_name": once(make.WorkerFactory, name=""),
     "annotation_run_state_known": once(make.RunFactory, state="lost"),
     "annotation_run_ended_has_time": once(make.RunFactory, state=models.RunState.DONE, started_at=NOW),
     "annotation_run_failed_has_error": once(make.RunFactory, state=models.RunState.FAILED, ended_at=NOW),

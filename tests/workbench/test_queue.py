@@ -1,25 +1,33 @@
-"""A real worker process takes a message from the real broker of this run: embedded, or Redis with PostgreSQL."""
+"""Real worker processes on the real broker of this run: embedded with SQLite, or Redis with PostgreSQL."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import sqlite3
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from annotation import models
-from annotation.services.jobs import request_import, run_import
-from annotation.tasks import import_corpus_task
-from tests.conftest import NOW
+from annotation.benchmarks import repeat_corpus, write_lookalike
+from annotation.services.import_job import request_import
+from annotation.services.jobs import cancel_run, has_worker
+from annotation.tasks import send_run
 from tests.mini_corpus import write_mini_corpus
 from workbench import processes
 from workbench.celery import app
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+COPIES = 12
 # One process at a time uses the broker of this run.
 pytestmark = [pytest.mark.xdist_group("queue"), pytest.mark.django_db(transaction=True)]
 
@@ -33,53 +41,135 @@ def database_url() -> str:
 
 
 @pytest.fixture
-def worker(tmp_path):
-    """A Celery worker as production runs it."""
+def start_worker(tmp_path):
+    """Starts Celery workers as production runs them, but quicker to give up on each other."""
     app.control.purge()
-    log = tmp_path / "worker.log"
+    started: list[subprocess.Popen[bytes]] = []
     command = [
         sys.executable, "-m", "celery", "--app", "workbench", "worker", "--queues", "io,nlp", "--concurrency", "1",
         "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
     ]  # fmt: skip
-    with log.open("wb") as output:
-        process = processes.start(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": database_url(), "PYRAMID_VAR": str(settings.VAR_DIR)},
-            stdout=output,
-            stderr=output,
-        )
-    yield log
-    processes.stop(process)
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "PYRAMID_VAR": str(settings.VAR_DIR),
+        "RUN_STALE_SECONDS": "3",
+    }
+
+    def start() -> subprocess.Popen[bytes]:
+        with (tmp_path / "worker.log").open("ab") as output:
+            started.append(processes.start(command, cwd=ROOT, env=environment, stdout=output, stderr=output))
+        return started[-1]
+
+    yield start
+    for process in started:
+        # A clean stop takes seconds and is tested with the demo.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
-def wait_for_end(run: models.Run, log: Path) -> models.Run:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        run.refresh_from_db()
-        if run.ended_at:
-            return run
-        time.sleep(0.1)
-    raise AssertionError(f"The run did not end. The worker says:\n{log.read_text()[-3000:]}")
+@pytest.fixture
+def wait_for(tmp_path):
+    def wait(run: models.Run, condition: Callable[[models.Run], object], *, seconds: float = 90) -> models.Run:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            run.refresh_from_db()
+            if condition(run):
+                return run
+            time.sleep(0.02)
+        log = (tmp_path / "worker.log").read_text()[-3000:]
+        raise AssertionError(f"Waited in vain; the run is {run.state}, phase {run.phase!r}. The worker says:\n{log}")
+
+    return wait
 
 
-def send(path: Path) -> models.Run:
-    run = request_import(path, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
-    import_corpus_task.delay(run.pk)
+def has_ended(run: models.Run) -> bool:
+    return run.ended_at is not None
+
+
+def is_writing(run: models.Run) -> bool:
+    """Whether the import is inside its transaction. SQLite shows nobody what happens there, but nobody else can write."""
+    if connection.vendor == "postgresql":
+        return run.phase == "writing"
+    return all(write_lock_is_taken() for _ in range(5))
+
+
+def write_lock_is_taken() -> bool:
+    time.sleep(0.05)
+    with contextlib.closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as probe:
+        try:
+            probe.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        probe.rollback()
+        return False
+
+
+def ask(path: Path, *, send: bool = True) -> models.Run:
+    run = request_import(path, corpus_format="lite2-3pyramid", project_name="P", now=timezone.now())
+    if send:
+        send_run(run)
     return run
 
 
-def test_a_worker_imports_what_was_asked_for(worker, mini, tmp_path):
-    run = wait_for_end(send(mini), worker)
-    assert (run.state, run.error) == ("done", "")
+@pytest.fixture
+def large(tmp_path) -> Path:
+    """A corpus that takes some seconds to import."""
+    return repeat_corpus(write_lookalike(tmp_path / "once"), tmp_path / "large", COPIES)
+
+
+def test_a_worker_imports_what_was_asked_for_and_shows_itself(start_worker, wait_for, mini, tmp_path):
+    start_worker()
+    run = wait_for(ask(mini), has_ended)
+    assert (run.state, run.error, run.attempt) == ("done", "", 1)
     assert run.counts["new"]["labels"] == 8
     assert run.project.examples.count() == 3
+    assert has_worker("io")
+    assert has_worker("nlp")
 
     bad = write_mini_corpus(tmp_path / "bad", {"labels/beta.label": ["0", "7", "1"]})
-    failed = wait_for_end(send(bad), worker)
+    failed = wait_for(ask(bad), has_ended)
     assert failed.state == "failed"
     assert "labels/beta.label, line 2: has the label '7'" in failed.error
     assert models.Label.objects.count() == 8
+
+
+def test_a_run_whose_message_never_came_is_done_all_the_same(start_worker, wait_for, mini):
+    run = ask(mini, send=False)
+    start_worker()
+    assert wait_for(run, has_ended).state == "done"
+
+
+@pytest.mark.parametrize("phase", ["checking", "writing"])
+def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(start_worker, wait_for, large, phase):
+    worker = start_worker()
+    run = ask(large)
+    wait_for(run, lambda run: run.phase == "checking" and run.steps_done)
+    if phase == "writing":
+        wait_for(run, is_writing)
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    run.refresh_from_db()
+    assert run.state == "running"  # nobody could say otherwise
+    assert models.Example.objects.count() == 0  # the transaction died with the worker
+
+    start_worker()
+    run = wait_for(run, has_ended)
+    assert (run.state, run.attempt) == ("done", 2)
+    assert run.counts["new"]["examples"] == models.Example.objects.count() == 100 * COPIES
+    assert models.Summary.objects.count() == 2500 * COPIES
+    assert models.Label.objects.count() == 26_400 * COPIES
+    assert models.AuditEntry.objects.filter(action="import").count() == 1
+
+
+def test_a_running_import_can_be_cancelled(start_worker, wait_for, large):
+    start_worker()
+    run = ask(large)
+    wait_for(run, lambda run: run.phase == "checking" and run.steps_done)
+    cancel_run(run, now=timezone.now())
+    assert wait_for(run, has_ended).state == "cancelled"
+    assert models.Project.objects.count() == 0
 
 
 @pytest.mark.redis
@@ -87,32 +177,3 @@ def test_the_broker_of_this_run_is_redis():
     assert settings.CELERY_BROKER_URL.startswith("redis://")
     with app.connection_for_read() as broker:
         assert broker.ensure_connection(max_retries=3).connected
-
-
-def test_a_second_message_for_a_run_does_nothing(mini):
-    run = request_import(mini, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
-    run_import(run.pk, now=NOW)
-    run_import(run.pk, now=NOW)
-    run.refresh_from_db()
-    assert run.state == "done"
-    assert models.Run.objects.count() == 1
-    assert models.Example.objects.count() == 3
-
-
-def test_a_failure_of_ours_is_recorded_and_raised(mini, monkeypatch):
-    from annotation.services import jobs
-
-    def fail(*_, **__):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(jobs, "import_corpus", fail)
-    run = request_import(mini, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
-    with pytest.raises(OSError, match="disk full"):
-        run_import(run.pk, now=NOW)
-    run.refresh_from_db()
-    assert (run.state, run.error) == ("failed", "OSError: disk full")
-
-
-def test_an_unknown_format_is_refused_at_once(mini):
-    with pytest.raises(ValueError, match="is no format"):
-        request_import(mini, corpus_format="xml", project_name="P", now=NOW)

@@ -1,0 +1,227 @@
+"""Jobs: claimed once, finished with their data, taken over when a worker dies, cancelled, tried again."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from annotation import models
+from annotation.models import RunState
+from annotation.services import jobs
+from annotation.services.import_job import request_import
+from tests.conftest import NOW
+from tests.factories import RunFactory, UserFactory, WorkerFactory
+from tests.mini_corpus import write_mini_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run(mini) -> models.Run:
+    return request_import(mini, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
+
+
+@pytest.fixture(autouse=True)
+def quick_heart(settings):
+    settings.RUN_BEAT_SECONDS = 0.05
+
+
+def make_running(**fields: object) -> models.Run:
+    started = timezone.now() - dt.timedelta(hours=1)
+    return RunFactory(
+        **{
+            "state": RunState.RUNNING,
+            "claim": uuid.uuid4(),
+            "started_at": started,
+            "heartbeat_at": started,
+            "attempt": 1,
+            **fields,
+        }
+    )
+
+
+def test_a_run_is_done_once_however_often_it_is_sent(run):
+    jobs.run_job(run.pk)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.attempt, run.claim, run.project.name) == ("done", 1, None, "P")
+    assert run.counts["new"]["labels"] == 8
+    assert run.ended_at >= run.started_at
+    assert models.Run.objects.count() == 1
+    assert models.Example.objects.count() == 3
+
+
+def test_what_is_wrong_with_a_corpus_is_kept_with_the_run(tmp_path):
+    bad = write_mini_corpus(tmp_path / "bad", {"labels/beta.label": ["0", "7", "1"]})
+    run = request_import(bad, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert run.error.startswith("2 problem(s); nothing was imported.")
+    assert "labels/beta.label, line 2: has the label '7'" in run.error
+    assert models.Project.objects.count() == 0
+
+
+def test_a_bad_name_is_told(mini):
+    run = request_import(mini, corpus_format="lite2-3pyramid", project_name=" ", now=NOW)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("failed", "The name of the project is empty.")
+
+
+def test_an_unknown_format_is_refused_at_once(mini):
+    with pytest.raises(ValueError, match="is no format"):
+        request_import(mini, corpus_format="xml", project_name="P", now=NOW)
+
+
+def test_a_failure_of_ours_is_recorded_and_raised(run, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", fail))
+    with pytest.raises(OSError, match="disk full"):
+        jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("failed", "OSError: disk full")
+
+
+def test_a_worker_that_is_stopped_gives_its_run_back(run, monkeypatch):
+    def stop(*_):
+        raise SystemExit
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", stop))
+    with pytest.raises(SystemExit):
+        jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.claim) == ("queued", None)
+
+
+def test_a_worker_that_lost_its_claim_stores_nothing(run, monkeypatch):
+    """The run was given to somebody else while this worker was slow: its transaction must not go through."""
+    other = uuid.uuid4()
+    real = jobs.Ticket.finish
+
+    def finish_late(ticket, **fields):
+        models.Run.objects.filter(pk=run.pk).update(claim=other)
+        real(ticket, **fields)
+
+    monkeypatch.setattr(jobs.Ticket, "finish", finish_late)
+    jobs.run_job(run.pk)
+    assert models.Project.objects.count() == 0
+    assert models.Example.objects.count() == 0
+    assert models.AuditEntry.objects.count() == 0
+
+
+def work_until_told(run, ticket):
+    """A long job that never ends by itself."""
+    deadline = timezone.now() + dt.timedelta(seconds=30)
+    step = 0
+    while timezone.now() < deadline:
+        step += 1
+        ticket.report("counting", step, 10**9)
+    raise AssertionError("nobody stopped the job")
+
+
+def test_the_heart_beats_and_tells_the_progress_until_the_run_is_cancelled(run, monkeypatch):
+    seen = []
+    beat = jobs.Ticket.beat
+
+    def watch(ticket):
+        beat(ticket)
+        row = models.Run.objects.get(pk=run.pk)
+        seen.append((row.heartbeat_at, row.phase, row.steps_done))
+        if len(seen) == 4:
+            assert jobs.cancel_run(row, now=timezone.now())
+
+    monkeypatch.setattr(jobs.Ticket, "beat", watch)
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", work_until_told))
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.claim) == ("cancelled", None)
+    assert [phase for _, phase, _ in seen[:4]] == ["counting"] * 4
+    assert seen[0][0] < seen[3][0]
+    assert 0 < seen[0][2] < seen[3][2]
+
+
+def test_a_worker_learns_that_its_claim_is_gone(run, monkeypatch):
+    beat = jobs.Ticket.beat
+
+    def take(ticket):
+        models.Run.objects.filter(pk=run.pk).update(claim=uuid.uuid4())
+        beat(ticket)
+
+    monkeypatch.setattr(jobs.Ticket, "beat", take)
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", work_until_told))
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "running"  # it is somebody else's now
+
+
+def test_a_waiting_run_is_cancelled_at_once_and_an_ended_one_is_not(run):
+    actor = UserFactory()
+    assert jobs.cancel_run(run, now=NOW, actor=actor)
+    assert run.state == "cancelled"
+    assert not jobs.cancel_run(run, now=NOW)
+    jobs.run_job(run.pk)
+    assert models.Example.objects.count() == 0
+    assert models.AuditEntry.objects.get().actor == actor
+
+
+def test_a_run_is_tried_again_as_a_new_one(run):
+    with pytest.raises(jobs.CannotRetry, match="This run is queued"):
+        jobs.retry_run(run, now=NOW)
+    jobs.cancel_run(run, now=NOW)
+    again = jobs.retry_run(run, now=NOW)
+    assert (again.retry_of, again.parameters, again.state) == (run, run.parameters, "queued")
+    jobs.run_job(again.pk)
+    assert models.Example.objects.count() == 3
+
+
+def test_a_run_without_a_heartbeat_is_queued_again():
+    dead = make_running()
+    alive = make_running(heartbeat_at=timezone.now())
+    assert [run.pk for run in jobs.sweep_runs()] == [dead.pk]
+    assert jobs.sweep_runs() == []  # it was sent just now
+    for run in (dead, alive):
+        run.refresh_from_db()
+    assert (dead.state, dead.claim, alive.state) == ("queued", None, "running")
+
+
+def test_a_run_whose_message_was_lost_is_sent_again(run):
+    assert [found.pk for found in jobs.sweep_runs()] == [run.pk]  # sent in March
+    assert jobs.sweep_runs() == []
+    RunFactory(sent_at=timezone.now())
+    assert jobs.sweep_runs() == []
+
+
+def test_a_run_that_kills_its_workers_is_given_up():
+    run = make_running(attempt=jobs.MAX_ATTEMPTS)
+    assert jobs.sweep_runs() == []
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "Its worker died 5 times." in run.error
+
+
+def test_a_cancelled_run_of_a_dead_worker_is_not_done_again():
+    run = make_running(cancel_requested_at=NOW)
+    assert jobs.sweep_runs() == []
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+
+
+def test_who_works_is_asked_of_the_database():
+    assert not jobs.has_worker("io")
+    WorkerFactory(seen_at=timezone.now() - dt.timedelta(minutes=2))
+    assert not jobs.has_worker("io")
+    jobs.show_worker("w", ["io"])
+    jobs.show_worker("w", ["io"])
+    assert models.Worker.objects.filter(name="w").count() == 1
+    assert (jobs.has_worker("io"), jobs.has_worker("nlp")) == (True, False)
+    RunFactory(queue="nlp")
+    RunFactory(queue="io")
+    assert jobs.missing_queues() == ["nlp"]
+    jobs.hide_worker("w")
+    assert jobs.missing_queues() == ["io", "nlp"]
