@@ -10,6 +10,7 @@ from typing import Any
 from celery import shared_task, signals
 from django.conf import settings
 from django.db import DatabaseError, connection
+from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Run
 from annotation.services import import_job, jobs
@@ -47,7 +48,7 @@ class Pulse:
                 except DatabaseError as error:
                     logger.warning("pulse: the database cannot be written now (%s)", error)
                     connection.close()
-                except OSError as error:  # kombu's connection errors are these
+                except (OSError, BrokerError) as error:
                     logger.warning("pulse: the broker cannot be reached now (%s)", error)
                 if self.stopped.wait(settings.RUN_BEAT_SECONDS):
                     jobs.hide_worker(self.name)

@@ -100,6 +100,8 @@ _host = re.sub(r":\d+$", "", _public.netloc)
 ALLOWED_HOSTS = [_host] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]", _host]
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# Load balancers ask over plain http, from inside.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
