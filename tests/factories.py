@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 
 import factory
@@ -35,6 +36,18 @@ class MembershipFactory(DjangoModelFactory):
     user = factory.SubFactory(UserFactory)
     role = models.Role.ANNOTATOR
     joined_at = NOW
+
+
+class InvitationFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Invitation
+
+    project = factory.SubFactory(ProjectFactory)
+    role = models.Role.ANNOTATOR
+    token_hash = factory.Sequence("{:064d}".format)
+    created_by = factory.SubFactory(UserFactory)
+    created_at = NOW
+    expires_at = NOW + dt.timedelta(days=7)
 
 
 class PersonFactory(DjangoModelFactory):

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
+from annotation.access import EVERYBODY, project_view
 from annotation.models import Project
 from annotation.services.overview import describe_projects, list_projects
 from scoring.services import human_scores
 
 
+@require_safe
 def project_list(request: HttpRequest) -> HttpResponse:
     return render(request, "workbench/project_list.html", {"projects": list_projects(request.user)})
 
 
-def project_home(request: HttpRequest, slug: str) -> HttpResponse:
-    project = get_object_or_404(Project.objects.visible_to(request.user), slug=slug)
+@project_view("GET", "HEAD", roles=EVERYBODY)
+def project_home(request: HttpRequest, project: Project) -> HttpResponse:
     (overview,) = describe_projects([project], request.user)
     return render(
-        request, "workbench/project_home.html", {"overview": overview, "project": project, "scores": _ranked(project)}
+        request,
+        "workbench/project_home.html",
+        {"overview": overview, "project": project, "page": "home", "scores": _ranked(project)},
     )
 
 

@@ -2,7 +2,7 @@
 
 from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
 from annotation.models.kept import HardDeleteRefused
-from annotation.models.people import Membership, Person, Project, Role, User
+from annotation.models.people import Invitation, Membership, Person, Project, Role, User
 from annotation.models.runs import AuditEntry, Queue, Run, RunState, Stage, Worker
 from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
 from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
@@ -16,6 +16,7 @@ __all__ = [
     "FoldAxis",
     "FoldMember",
     "HardDeleteRefused",
+    "Invitation",
     "Judgement",
     "JudgementVersion",
     "Label",

@@ -95,3 +95,36 @@ class Person(Kept):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Invitation(Kept):
+    """A link that lets somebody join a project, once and for some days. Only a hash of it is stored."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="invitations")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    note = models.CharField(max_length=200, blank=True)  # for whom it is meant
+    token_hash = models.CharField(max_length=64)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="invitations_sent")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="invitations_used")
+    used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta(Kept.Meta):
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["token_hash"], name="annotation_invitation_token_once"),
+            one_of("role", Role, "annotation_invitation_role_known"),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=models.F("created_at")), name="annotation_invitation_expires_later"
+            ),
+            models.CheckConstraint(
+                condition=Q(used_by__isnull=True, used_at__isnull=True)
+                | Q(used_by__isnull=False, used_at__isnull=False, revoked_at__isnull=True),
+                name="annotation_invitation_used_whole",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} in {self.project}"

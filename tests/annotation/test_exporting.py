@@ -334,7 +334,7 @@ def test_every_model_is_exported_or_known_to_stay():
         "Person",  # as author of a unit
     }  # fmt: skip
     stays = {
-        "User", "Membership", "Project",  # accounts belong to an installation; the project's name is in the header
+        "User", "Membership", "Invitation", "Project",  # accounts belong to an installation; the project's name is in the header
         "Run", "Worker", "AuditEntry",  # what happened here, not what the corpus is
         "Task", "Judgement", "JudgementVersion",  # nothing writes them yet
     }  # fmt: skip

@@ -39,6 +39,10 @@ BREAKS: dict[str, Callable[[], object]] = {
     ),
     "annotation_membership_role_known": once(make.MembershipFactory, role="owner"),
     "annotation_membership_left_after_joined": once(make.MembershipFactory, left_at=NOW.replace(year=2020)),
+    "annotation_invitation_token_once": twice(make.InvitationFactory, token_hash="x"),
+    "annotation_invitation_role_known": once(make.InvitationFactory, role="owner"),
+    "annotation_invitation_expires_later": once(make.InvitationFactory, expires_at=NOW),
+    "annotation_invitation_used_whole": once(make.InvitationFactory, used_at=NOW),
     "annotation_person_key_once": twice(make.PersonFactory, project=make.ProjectFactory, key="w"),
     "annotation_person_user_once": twice(make.PersonFactory, project=make.ProjectFactory, user=make.UserFactory),
     "annotation_person_has_key": once(make.PersonFactory, key=""),
@@ -175,7 +179,7 @@ def test_a_new_revision_may_follow_a_superseded_one():
 @pytest.mark.parametrize(
     "factory",
     [
-        make.ProjectFactory, make.MembershipFactory, make.PersonFactory, make.ExampleFactory, make.ReferenceFactory,
+        make.ProjectFactory, make.InvitationFactory, make.MembershipFactory, make.PersonFactory, make.ExampleFactory, make.ReferenceFactory,
         make.SentenceFactory, make.SystemFactory, make.SummaryFactory, make.UnitFactory, make.ContributorFactory,
         make.JudgementFactory, make.JudgementVersionFactory, make.LabelFactory, make.TaskFactory,
         make.AuditEntryFactory,

@@ -44,7 +44,7 @@ def test_nothing_is_wider_than_the_screen(page, demo, width):
     sign_in(page, demo, "viktor")
     for path in ("/", "/projects/demo-twelve-stories/"):
         page.goto(demo + path)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        expect(page.get_by_label("Your account, viktor")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -1,0 +1,59 @@
+"""The one way from a request to a project: who may do what is decided here, before a view begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Membership, Project, Role
+
+Parameters = ParamSpec("Parameters")
+
+EVERYBODY = frozenset(Role.values)
+LEADS = frozenset({Role.LEAD.value})
+
+
+def role_in(project: Project, user: Any) -> str:
+    """The role of a user in a project; staff act as leads everywhere. "" if there is none."""
+    membership = Membership.objects.filter(project=project, user_id=user.pk, left_at__isnull=True).first()
+    if membership:
+        return str(membership.role)
+    return Role.LEAD.value if user.is_staff else ""
+
+
+def project_for(user: Any, slug: str, roles: frozenset[str]) -> Project:
+    """The project of a slug. One that the user may not see does not exist; one without the needed role is refused."""
+    project = Project.objects.visible_to(user).filter(slug=slug).first()
+    if project is None:
+        raise Http404
+    if role_in(project, user) not in roles:
+        raise PermissionDenied
+    return project
+
+
+def project_view(
+    *methods: str, roles: frozenset[str]
+) -> Callable[
+    [Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponse]],
+    Callable[Concatenate[HttpRequest, str, Parameters], HttpResponse],
+]:
+    """Turn a view of a project into a view of its slug: the methods and roles allowed, and nobody else."""
+
+    def decorate(
+        view: Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponse],
+    ) -> Callable[Concatenate[HttpRequest, str, Parameters], HttpResponse]:
+        @require_http_methods(methods)
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, slug: str, *args: Parameters.args, **kwargs: Parameters.kwargs
+        ) -> HttpResponse:
+            return view(request, project_for(request.user, slug, roles), *args, **kwargs)
+
+        return guarded
+
+    return decorate
