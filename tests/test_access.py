@@ -12,7 +12,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation import models
-from tests.factories import InvitationFactory, MembershipFactory, ProjectFactory, UserFactory
+from tests.factories import ExampleFactory, InvitationFactory, MembershipFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +47,8 @@ TABLE: dict[str, Rule] = {
     "password-reset": rule(READ | {"POST"}, *ANYBODY),
     "healthz": rule(READ, *ANYBODY),
     "readyz": rule(READ, *ANYBODY),
+    "annotation:examples": rule(READ, *MEMBERS),
+    "annotation:example": rule(READ, *MEMBERS),
     "annotation:members": rule(READ, *MEMBERS),
     "annotation:invite": rule({"POST"}, *LEADS),
     "annotation:change-role": rule({"POST"}, *LEADS),
@@ -90,6 +92,7 @@ def address(name: str, slug: str) -> str:
         "slug": slug,
         "membership_id": target.pk,
         "invitation_id": InvitationFactory(project=project, created_by=target.user).pk,
+        "position": (project.examples.first() or ExampleFactory(project=project, position=1)).position,
         "token": "unknown",
         "uidb64": "MQ",
     }

@@ -42,7 +42,16 @@ def test_a_wrong_password_keeps_the_name(page, demo):
 def test_nothing_is_wider_than_the_screen(page, demo, width):
     page.set_viewport_size({"width": width, "height": 800})
     sign_in(page, demo, "viktor")
-    for path in ("/", "/projects/demo-twelve-stories/"):
+    home = "/projects/demo-twelve-stories/"
+    for path in (
+        "/",
+        home,
+        f"{home}members/",
+        f"{home}examples/",
+        f"{home}examples/1/",
+        f"{home}examples/?q=zzz",
+        "/password/",
+    ):
         page.goto(demo + path)
         expect(page.get_by_label("Your account, viktor")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width

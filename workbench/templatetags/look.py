@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from xml.etree import ElementTree
 
@@ -53,6 +54,12 @@ def score(value: float | None) -> str:
 def count(value: int) -> str:
     """A count with a comma for thousands."""
     return f"{value:,}"
+
+
+@register.filter
+def plain_text(text: str) -> str:
+    """A reference without the marks of its sentences."""
+    return " ".join(re.sub(r"</?t>", " ", text).split())
 
 
 @register.filter
