@@ -10,11 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 REPEATS = 3
 TIMES = 10
+PAGE_REPEATS = 30
+FEW, MANY = 1_000, 100_000
 SHARED_LINES = ("ids.txt",)
 
 
@@ -27,8 +30,8 @@ def benchmark_web(data: Path | None) -> Iterator[tuple[str, float, str]]:
             raise FileNotFoundError(f"{corpus} holds no ids.txt. --data must hold lite2-3pyramid/REALSumm.")
         what = "REALSumm" if data else "an invented corpus of REALSumm's size"
         repeated = repeat_corpus(corpus, folder / "repeated", TIMES)
-        once = [in_a_process(folder / f"once{number}", corpus) for number in range(REPEATS)]
-        tenfold = in_a_process(folder / "tenfold", repeated)
+        once = [in_a_process(folder / f"once{number}", "corpus", str(corpus)) for number in range(REPEATS)]
+        tenfold = in_a_process(folder / "tenfold", "corpus", str(repeated))
         import_rate = statistics.median(run["rows"] / run["import_s"] for run in once)
         export_rate = statistics.median(run["rows"] / run["export_s"] for run in once)
         memory = statistics.median(run["import_memory"] for run in once)
@@ -36,13 +39,16 @@ def benchmark_web(data: Path | None) -> Iterator[tuple[str, float, str]]:
         yield "import_memory_ratio", tenfold["import_memory"] / memory, f"peak memory, {TIMES} times the corpus to once"
         yield "import_peak_mb", memory / 1024, "peak memory of the importing process"
         yield "export_rows_per_s", export_rate, "sentences and summaries per second, export to JSONL"
+        pages = in_a_process(folder / "pages", "pages", str(FEW), str(MANY))
+        yield "list_ratio", pages["ratio"], f"time of the example list, {MANY:,} examples to {FEW:,}, any page"
+        yield "list_queries", pages["queries"], "queries of the example list"
 
 
-def in_a_process(var: Path, corpus: Path) -> dict[str, float]:
-    """Import and export a corpus in a new process with a new database."""
+def in_a_process(var: Path, what: str, *arguments: str) -> dict[str, float]:
+    """Measure something in a new process with a new database."""
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "PYRAMID_ENV"}}
     done = subprocess.run(
-        [sys.executable, "-m", "annotation.benchmarks", str(corpus), str(var / "export")],
+        [sys.executable, "-m", "annotation.benchmarks", what, str(var), *arguments],
         env={**environment, "PYRAMID_VAR": str(var), "DJANGO_SETTINGS_MODULE": "workbench.settings"},
         cwd=Path(__file__).resolve().parent.parent,
         stdout=subprocess.PIPE,
@@ -52,31 +58,88 @@ def in_a_process(var: Path, corpus: Path) -> dict[str, float]:
     return measured
 
 
-def measure(corpus: Path, target: Path) -> dict[str, float]:
-    """What the child process does: one import and one export, timed."""
-    import django
-    from django.core.management import call_command
+def measure_corpus(var: Path, corpus: str) -> dict[str, float]:
+    """One import and one export, timed."""
     from django.utils import timezone
 
-    django.setup()
     from annotation.services.exporting import export_corpus
     from annotation.services.importing import import_corpus
 
-    call_command("migrate", verbosity=0)
     now = timezone.now()
     started = time.perf_counter()
-    report = import_corpus(corpus, corpus_format="lite2-3pyramid", project_name="benchmark", now=now)
+    report = import_corpus(Path(corpus), corpus_format="lite2-3pyramid", project_name="benchmark", now=now)
     imported = time.perf_counter()
     memory = peak_memory()
     assert report.project is not None
     begun = time.perf_counter()
-    export_corpus(report.project, target, corpus_format="jsonl", now=now)
+    export_corpus(report.project, var / "export", corpus_format="jsonl", now=now)
     return {
         "rows": report.new.sentences + report.new.summaries,
         "import_s": imported - started,
         "import_memory": memory,
         "export_s": time.perf_counter() - begun,
     }
+
+
+def measure_pages(var: Path, few: str, many: str) -> dict[str, float]:
+    """The list of examples of a small and of a large project, first, middle and last page, as a lead sees it."""
+    from django.conf import settings
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    settings.ALLOWED_HOSTS.append("testserver")
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    sizes = {int(few): _project_of(int(few)), int(many): _project_of(int(many))}
+    client = Client()
+    client.force_login(_lead_of(list(sizes.values())))
+    times: dict[int, list[float]] = {size: [] for size in sizes}
+    queries = 0
+    for number in range(PAGE_REPEATS):
+        for size, slug in sizes.items():  # in turn, so that a slow moment of the machine meets both
+            after = (0, size // 2, size - 60)[number % 3]
+            with CaptureQueriesContext(connection) as captured:
+                started = time.perf_counter()
+                answer = client.get(f"/projects/{slug}/examples/?after={after}")
+                times[size].append(time.perf_counter() - started)
+            assert answer.status_code == 200, answer.status_code
+            queries = max(queries, len(captured))
+    small, large = (statistics.median(times[size]) for size in sizes)
+    return {"ratio": large / small, "queries": queries}
+
+
+def _project_of(size: int) -> str:
+    """A project with that many examples, a reference each."""
+    from django.utils import timezone
+
+    from annotation.services.importing import import_corpus
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            for number in range(size):
+                file.write(
+                    json.dumps({"id": f"e{number}", "reference": f"Story {number} of the harbour bridge."}) + "\n"
+                )
+        report = import_corpus(path, corpus_format="jsonl", project_name=f"Size {size}", now=timezone.now())
+    assert report.project is not None
+    return report.project.slug
+
+
+def _lead_of(slugs: list[str]) -> Any:
+    """Somebody who may see these projects."""
+    from django.utils import timezone
+
+    from annotation.models import Project, Role, User
+    from annotation.services.demo import load_demo
+    from annotation.services.projects import add_member
+
+    now = timezone.now()
+    load_demo(password="benchmark", now=now)  # noqa: S106 (of a database that is gone in a minute)
+    user = User.objects.get(username="viktor")
+    for slug in slugs:
+        add_member(Project.objects.get(slug=slug), user, role=Role.LEAD, now=now)
+    return user
 
 
 def peak_memory() -> int:
@@ -144,4 +207,10 @@ def write_lookalike(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(Path(sys.argv[1]), Path(sys.argv[2]))))  # noqa: T201
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    measures: dict[str, Callable[..., dict[str, float]]] = {"corpus": measure_corpus, "pages": measure_pages}
+    print(json.dumps(measures[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])))  # noqa: T201

@@ -13,11 +13,15 @@ from annotation.benchmarks import repeat_corpus, write_lookalike
 def test_it_prints_an_object_as_the_last_line(monkeypatch):
     monkeypatch.setattr(benchmarks, "REPEATS", 1)
     monkeypatch.setattr(benchmarks, "TIMES", 2)
+    monkeypatch.setattr(benchmarks, "FEW", 60)
+    monkeypatch.setattr(benchmarks, "MANY", 120)
     out = io.StringIO()
     call_command("benchmark", "web", "--json", stdout=out)
     result = json.loads(out.getvalue().splitlines()[-1])
     assert result["name"] == "web"
-    assert {"import_rows_per_s", "import_memory_ratio", "export_rows_per_s"} <= set(result["figures"])
+    assert {"import_rows_per_s", "import_memory_ratio", "export_rows_per_s", "list_ratio", "list_queries"} <= set(
+        result["figures"]
+    )
     assert all(value > 0 for value in result["figures"].values())
 
 
