@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -14,6 +13,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Queue
 from annotation.services.jobs import has_worker
+from annotation.services.migrating import count_waiting_migrations
 from workbench.celery import app
 
 BROKER_SECONDS = 2
@@ -29,9 +29,8 @@ def database_problem() -> str | None:
 
 
 def migrations_problem() -> str | None:
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return f"{len(waiting)} migration(s) are not applied. Run: manage.py migrate" if waiting else None
+    waiting = count_waiting_migrations()
+    return f"{waiting} migration(s) are not applied. Run: manage.py migrate" if waiting else None
 
 
 def broker_problem() -> str | None:

@@ -13,6 +13,14 @@ from collections.abc import Sequence
 PR_SET_PDEATHSIG = 1
 
 
+def worker_command() -> list[str]:
+    """A worker for both queues. Workers know of each other through the database, so Celery's own gossip is off."""
+    return [
+        sys.executable, "-m", "celery", "--app", "workbench", "worker", "--queues", "io,nlp", "--concurrency", "1",
+        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
+    ]  # fmt: skip
+
+
 def start(command: Sequence[str | os.PathLike[str]], **options: object) -> subprocess.Popen[bytes]:
     """Start a child in a session of its own, so that Ctrl-C reaches only us, and we stop it in good order."""
     return subprocess.Popen(  # type: ignore[call-overload]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import OperationalError
 
 from annotation.models import Project
+from annotation.services.migrating import count_waiting_migrations
 from annotation.services.projects import BadProjectName, ProjectInTrash, find_project
 
 
@@ -34,8 +34,7 @@ class PlainCommand(BaseCommand):
 
 
 def refuse_unprepared_database() -> None:
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if count_waiting_migrations():
         raise CommandError("The database is not prepared for this version. Run: .venv/bin/python manage.py migrate")
 
 

@@ -116,9 +116,7 @@ def test_the_trash_by_command(mini):
 
 
 def test_a_database_that_is_not_prepared_is_told(mini, monkeypatch):
-    from annotation.management import plain_command
-
-    monkeypatch.setattr(plain_command.MigrationExecutor, "migration_plan", lambda *_: ["something"])
+    monkeypatch.setattr("django.db.migrations.executor.MigrationExecutor.migration_plan", lambda *_: ["something"])
     with pytest.raises(CommandError, match=r"Run: \.venv/bin/python manage\.py migrate"):
         run("import_corpus", str(mini), "--format", "lite2-3pyramid", "--project", "P")
 

@@ -46,7 +46,7 @@ def test_a_broker_that_is_down_is_told(settings, monkeypatch):
 
 
 def test_migrations_that_wait_are_told(monkeypatch):
-    monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda *_: [1, 2])
+    monkeypatch.setattr("django.db.migrations.executor.MigrationExecutor.migration_plan", lambda *_: [1, 2])
     assert health.migrations_problem() == "2 migration(s) are not applied. Run: manage.py migrate"
 
 

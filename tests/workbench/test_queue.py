@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -45,10 +44,6 @@ def start_worker(tmp_path):
     """Starts Celery workers as production runs them, but quicker to give up on each other."""
     app.control.purge()
     started: list[subprocess.Popen[bytes]] = []
-    command = [
-        sys.executable, "-m", "celery", "--app", "workbench", "worker", "--queues", "io,nlp", "--concurrency", "1",
-        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
-    ]  # fmt: skip
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),
@@ -58,7 +53,9 @@ def start_worker(tmp_path):
 
     def start() -> subprocess.Popen[bytes]:
         with (tmp_path / "worker.log").open("ab") as output:
-            started.append(processes.start(command, cwd=ROOT, env=environment, stdout=output, stderr=output))
+            started.append(
+                processes.start(processes.worker_command(), cwd=ROOT, env=environment, stdout=output, stderr=output)
+            )
         return started[-1]
 
     yield start

@@ -133,11 +133,7 @@ def start_web(port: int, log: Path) -> subprocess.Popen[bytes]:
 
 
 def start_worker(log: Path) -> subprocess.Popen[bytes]:
-    command = [
-        sys.executable, "-m", "celery", "--app", "workbench", "worker", "--queues", "io,nlp", "--concurrency", "1",
-        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO",
-    ]  # fmt: skip
-    return start(command, log, {})
+    return start(processes.worker_command(), log, {})
 
 
 def start(command: list[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
