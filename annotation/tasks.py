@@ -10,12 +10,14 @@ from typing import Any
 from celery import shared_task, signals
 from django.conf import settings
 from django.db import DatabaseError, connection
+from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Run
-from annotation.services import import_job, jobs
+from annotation.services import export_job, files, import_job, jobs
 
-__all__ = ["import_job", "run_job_task", "send_run"]  # importing import_job tells jobs how an import is done
+# Importing the jobs tells how they are done.
+__all__ = ["export_job", "import_job", "run_job_task", "send_run"]
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +29,10 @@ def run_job_task(run_id: int) -> None:
 
 def send_run(run: Run) -> None:
     """Hint to a worker that a run waits. If the message is lost, the sweeper sends another."""
-    run_job_task.apply_async((run.pk,), queue=run.queue)
+    try:
+        run_job_task.apply_async((run.pk,), queue=run.queue, retry=False)
+    except (OSError, BrokerError) as error:
+        logger.warning("run %s: the broker cannot be reached now (%s); the sweeper sends it later", run.pk, error)
 
 
 class Pulse:
@@ -45,11 +50,12 @@ class Pulse:
                     jobs.show_worker(self.name, self.queues)
                     for run in jobs.sweep_runs():
                         send_run(run)
+                    files.drop_old_files(now=timezone.now())
                 except DatabaseError as error:
                     logger.warning("pulse: the database cannot be written now (%s)", error)
                     connection.close()
-                except (OSError, BrokerError) as error:
-                    logger.warning("pulse: the broker cannot be reached now (%s)", error)
+                except OSError as error:
+                    logger.warning("pulse: old files cannot be dropped now (%s)", error)
                 if self.stopped.wait(settings.RUN_BEAT_SECONDS):
                     jobs.hide_worker(self.name)
                     return

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
 from pathlib import Path
+
+from django.conf import settings
+
+from annotation.services.files import KeptFile
 
 NBSP = "\u00a0"
 
@@ -35,3 +41,12 @@ def write_mini_corpus(folder: Path, changes: dict[str, list[str] | bytes | None]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content if isinstance(content, bytes) else "\n".join(content).encode())
     return folder
+
+
+def as_upload(path: Path) -> KeptFile:
+    """A file or folder of a test as if somebody had uploaded it. (A browser would send a folder as a zip.)"""
+    place = Path(secrets.token_hex(16)) / path.name
+    target = settings.UPLOADS_DIR / place
+    target.parent.mkdir(parents=True)
+    shutil.copytree(path, target) if path.is_dir() else shutil.copy(path, target)
+    return KeptFile(str(place), path.name, 1, "0" * 64)

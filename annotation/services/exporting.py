@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -55,12 +55,12 @@ def export_corpus(
     directory = Path(os.path.abspath(directory))  # noqa: PTH100 (resolves "..", leaves links as they are)
     draft = _prepare(directory)
     try:
-        writer = _write(project, draft, corpus_format, progress)
-        files = _write_manifest(project, draft, corpus_format, writer, now)
+        report = write_corpus(project, draft, corpus_format=corpus_format, now=now, progress=progress)
+        report = replace(report, directory=directory)
         draft.chmod(0o755)
         with transaction.atomic():
             # The folder appears last: if the log cannot be written, there is no export either.
-            _record(project, directory, corpus_format, writer.counts, now, actor)
+            _record(project, report, corpus_format, now, actor)
             draft.replace(directory)
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -70,7 +70,16 @@ def export_corpus(
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    return ExportReport(writer.counts, dict(writer.left_out), files, directory)
+    return report
+
+
+def write_corpus(
+    project: Project, folder: Path, *, corpus_format: str, now: dt.datetime, progress: Progress | None = None
+) -> ExportReport:
+    """Write one state of a project, with its manifest, into an empty folder."""
+    writer = _write(project, folder, corpus_format, progress)
+    files = _write_manifest(project, folder, corpus_format, writer, now)
+    return ExportReport(writer.counts, dict(writer.left_out), files, folder)
 
 
 def _prepare(directory: Path) -> Path:
@@ -100,7 +109,7 @@ def _write(project: Project, draft: Path, corpus_format: str, progress: Progress
     if writer.refusals:
         reasons = "\n  ".join(writer.refusals)
         raise ExportRefused(
-            f"{corpus_format} cannot hold this project:\n  {reasons}\nUse --format jsonl, which holds everything."
+            f"{corpus_format} cannot hold this project:\n  {reasons}\nUse the format jsonl, which holds everything."
         )
     return writer
 
@@ -150,18 +159,18 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _record(
-    project: Project, directory: Path, corpus_format: str, counts: Counts, now: dt.datetime, actor: User | None
-) -> None:
+def _record(project: Project, report: ExportReport, corpus_format: str, now: dt.datetime, actor: User | None) -> None:
+    """The run and the audit entry of an export that nobody queued."""
+    target = str(report.directory)
     Run.objects.create(
         project=project,
         stage=Stage.EXPORT,
         state=RunState.DONE,
-        parameters={"directory": str(directory), "format": corpus_format},
-        counts=counts.as_dict(),
+        parameters={"directory": target, "format": corpus_format},
+        counts=report.counts.as_dict(),
         started_by=actor,
         created_at=now,
         started_at=now,
         ended_at=timezone.now(),
     )
-    record_audit("export", project, target=str(directory), actor=actor, now=now, detail={"format": corpus_format})
+    record_audit("export", project, target=target, actor=actor, now=now, detail={"format": corpus_format})

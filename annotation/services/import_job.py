@@ -1,53 +1,123 @@
-"""The import as a job: what a worker does with a run of stage "import"."""
+"""The import as a job: what a worker does with a run of stage "import". A dry run only checks and counts."""
 
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
+from typing import Any
 
-from annotation.models import Queue, Run, Stage, User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.readers import FORMATS
+from annotation.services.files import KeptFile, drop_upload, upload_path
 from annotation.services.importing import ImportRefused, ImportReport, import_corpus
 from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
-from annotation.services.projects import BadProjectName, ProjectInTrash
+from annotation.services.projects import ProjectInTrash
 
-# Messages kept with a failed run; the whole report could be larger than the corpus.
-KEPT_PROBLEMS = 50
+# Problems and notes kept with a run; the whole report could be larger than the corpus.
+KEPT_PROBLEMS = 200
+KEPT_IN_ERROR = 50
+
+
+class CannotImport(Exception):
+    """The dry run does not allow an import. The message says why and what to do."""
 
 
 def request_import(
-    path: Path, *, corpus_format: str, project_name: str, now: dt.datetime, actor: User | None = None
+    project: Project,
+    upload: KeptFile,
+    *,
+    corpus_format: str,
+    dry_run: bool,
+    now: dt.datetime,
+    actor: User | None = None,
 ) -> Run:
     """Note an import to be done. The caller sends its id to a worker once this is committed."""
     if corpus_format not in FORMATS:
         raise ValueError(f"{corpus_format!r} is no format. Known: {', '.join(FORMATS)}.")
-    parameters = {"path": str(path), "format": corpus_format, "project": project_name}
-    return request_job(Stage.IMPORT, parameters, now=now, actor=actor)
+    parameters = {
+        "upload": upload.place,
+        "file": upload.name,
+        "bytes": upload.size,
+        "sha256": upload.sha256,
+        "format": corpus_format,
+        "dry_run": dry_run,
+    }
+    return request_job(Stage.IMPORT, parameters, now=now, project=project, actor=actor)
+
+
+@transaction.atomic
+def request_import_after(check: Run, *, now: dt.datetime, actor: User | None = None) -> tuple[Run, bool]:
+    """Import what a dry run has found good. A second click finds the run of the first: (run, whether it is new)."""
+    check = Run.objects.select_for_update().get(pk=check.pk)  # two clicks at once wait for each other
+    if check.stage != Stage.IMPORT or not check.parameters.get("dry_run") or check.state != RunState.DONE:
+        raise CannotImport(_("This is no finished dry run. Upload the file and let it be checked first."))
+    if check.counts.get("problem_count"):
+        raise CannotImport(_("The dry run found problems. Mend the file and upload it again."))
+    parameters = {**check.parameters, "dry_run": False, "checked_by": check.pk}
+    earlier = Run.objects.filter(project=check.project, stage=Stage.IMPORT, parameters__checked_by=check.pk)
+    found = earlier.exclude(state__in=(RunState.FAILED, RunState.CANCELLED)).first()
+    if found:
+        return found, False
+    if not upload_path(check.parameters["upload"]).exists():
+        raise CannotImport(_("The uploaded file is no longer here. Upload it again."))
+    return request_job(Stage.IMPORT, parameters, now=now, project=check.project, actor=actor), True
 
 
 def do_import(run: Run, ticket: Ticket) -> None:
     """Import what the run asks for. The run is marked as done in the transaction that stores the corpus."""
+    parameters, project = run.parameters, run.project
+    assert run.started_at is not None, "a claimed run has begun"
+    assert project is not None, "an import has a project"
+    path = upload_path(parameters["upload"])
+    if not path.exists():
+        raise JobRefused(_("The uploaded file is no longer here. Upload it again."))
+    dry_run = bool(parameters["dry_run"])
+    signature = f"import format={parameters['format']} sha256={parameters['sha256']}"
 
     def finish(report: ImportReport) -> None:
-        counts = {"file": report.counts.as_dict(), "new": report.new.as_dict()}
-        ticket.finish(project=report.project, counts=counts)
+        ticket.finish(project=project, counts=describe_report(report), signature=signature)
 
-    assert run.started_at is not None, "a claimed run has begun"
     try:
-        import_corpus(
-            Path(run.parameters["path"]),
-            corpus_format=run.parameters["format"],
-            project_name=run.parameters["project"],
+        report = import_corpus(
+            path,
+            corpus_format=parameters["format"],
+            project_name=project.name,
             now=run.started_at,
             actor=run.started_by,
+            dry_run=dry_run,
             progress=ticket.report,
             finish=finish,
         )
     except ImportRefused as refusal:
+        if dry_run:  # it has found out what it should
+            finish(refusal.report)
+            return
         problems = [str(problem) for problem in refusal.report.problems]
-        raise JobRefused("\n".join([str(refusal), *problems[:KEPT_PROBLEMS]])) from refusal
-    except (ProjectInTrash, BadProjectName) as error:
+        raise JobRefused("\n".join([str(refusal), *problems[:KEPT_IN_ERROR]])) from refusal
+    except ProjectInTrash as error:
         raise JobRefused(str(error)) from error
+    if dry_run:
+        finish(report)
+    else:
+        drop_upload(parameters["upload"])
+
+
+def describe_report(report: ImportReport) -> dict[str, Any]:
+    """A report as JSON: what is in the files, what is new, what is wrong, what is odd."""
+    return {
+        "file": report.counts.as_dict(),
+        "new": report.new.as_dict(),
+        "problem_count": report.problems.count,
+        "problems": [
+            {"file": problem.file, "line": problem.line, "message": problem.message}
+            for problem in sorted(report.problems, key=lambda item: (item.file, item.line or 0))[:KEPT_PROBLEMS]
+        ],
+        "notes": report.warnings[:KEPT_PROBLEMS],
+        "note_count": len(report.warnings),
+        "first_units": report.first_units,
+    }
 
 
 register_job(Stage.IMPORT, queue=Queue.IO, work=do_import)

@@ -89,11 +89,16 @@ def import_corpus(
         if report.problems:
             raise ImportRefused(report)
         detail = {"new": report.new.as_dict()}
-        record_audit("import", project, target=_printable(path), actor=actor, now=now, detail=detail)
+        record_audit("import", project, target=_printable(Path(path.name)), actor=actor, now=now, detail=detail)
         if finish:
             finish(report)
         else:
-            parameters = {"path": _printable(path), "format": corpus_format, "project": project.name}
+            parameters = {
+                "file": _printable(Path(path.name)),
+                "path": _printable(path),
+                "format": corpus_format,
+                "project": project.name,
+            }
             report.run = _record_run(report, parameters, actor, now)
     return report
 

@@ -21,6 +21,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, User, Worker
 from annotation.services.auditing import record_audit
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 # A run whose worker died this often will not be saved by another try.
 MAX_ATTEMPTS = 5
+# Nobody needs more jobs of one project at once; a script gone wild must not fill the queue for all the others.
+MAX_UNFINISHED = 10
 
 
 class JobRefused(Exception):
@@ -45,6 +48,10 @@ class ClaimLost(Exception):
 
 class CannotRetry(Exception):
     """Only a run that failed or was cancelled can be tried again."""
+
+
+class TooManyJobs(Exception):
+    """The project has enough jobs for now. The message says what to do."""
 
 
 # --- which stage does what -----------------------------------------------------------------------------------------
@@ -79,6 +86,12 @@ def request_job(
     retry_of: Run | None = None,
 ) -> Run:
     """Note a job to be done. The caller sends its id to a worker once this is committed."""
+    if project:
+        waiting = Run.objects.filter(project=project, state__in=(RunState.QUEUED, RunState.RUNNING)).count()
+        if waiting >= MAX_UNFINISHED:
+            raise TooManyJobs(
+                _("%(n)s jobs of this project are not done yet. Wait for one, or cancel one.") % {"n": waiting}
+            )
     return Run.objects.create(
         stage=stage,
         queue=JOBS[stage].queue,
@@ -107,7 +120,10 @@ def cancel_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> bool
 def retry_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> Run:
     """A new run with the parameters of one that failed or was cancelled. The caller sends its id."""
     if run.state not in (RunState.FAILED, RunState.CANCELLED):
-        raise CannotRetry(f"This run is {run.state}. Only a run that failed or was cancelled can be tried again.")
+        raise CannotRetry(
+            _("This run is %(state)s. Only a run that failed or was cancelled can be tried again.")
+            % {"state": run.state}
+        )
     record_audit("retry run", run.project, target=f"{run.stage} {run.pk}", actor=actor, now=now)
     return request_job(run.stage, run.parameters, now=now, project=run.project, actor=actor, retry_of=run)
 

@@ -11,17 +11,23 @@ from django.utils import timezone
 from annotation import models
 from annotation.models import RunState
 from annotation.services import jobs
-from annotation.services.import_job import request_import
+from annotation.services.files import drop_upload, upload_path
+from annotation.services.import_job import CannotImport, request_import, request_import_after
 from tests.conftest import NOW
-from tests.factories import RunFactory, UserFactory, WorkerFactory
-from tests.mini_corpus import write_mini_corpus
+from tests.factories import ProjectFactory, RunFactory, UserFactory, WorkerFactory
+from tests.mini_corpus import as_upload, write_mini_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def run(mini) -> models.Run:
-    return request_import(mini, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
+    return ask(mini)
+
+
+def ask(path, *, dry_run: bool = False) -> models.Run:
+    project = models.Project.objects.first() or ProjectFactory(name="P")
+    return request_import(project, as_upload(path), corpus_format="lite2-3pyramid", dry_run=dry_run, now=NOW)
 
 
 @pytest.fixture(autouse=True)
@@ -56,25 +62,77 @@ def test_a_run_is_done_once_however_often_it_is_sent(run):
 
 def test_what_is_wrong_with_a_corpus_is_kept_with_the_run(tmp_path):
     bad = write_mini_corpus(tmp_path / "bad", {"labels/beta.label": ["0", "7", "1"]})
-    run = request_import(bad, corpus_format="lite2-3pyramid", project_name="P", now=NOW)
+    run = ask(bad)
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "failed"
     assert run.error.startswith("2 problem(s); nothing was imported.")
     assert "labels/beta.label, line 2: has the label '7'" in run.error
-    assert models.Project.objects.count() == 0
+    assert models.Example.objects.count() == 0
 
 
-def test_a_bad_name_is_told(mini):
-    run = request_import(mini, corpus_format="lite2-3pyramid", project_name=" ", now=NOW)
+def test_a_dry_run_tells_what_is_wrong_and_writes_nothing(tmp_path):
+    bad = write_mini_corpus(tmp_path / "bad", {"labels/beta.label": ["0", "7", "1"]})
+    run = ask(bad, dry_run=True)
     jobs.run_job(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.error) == ("failed", "The name of the project is empty.")
+    assert (run.state, run.error, run.counts["problem_count"]) == ("done", "", 2)
+    assert {problem["file"] for problem in run.counts["problems"]} == {"labels/beta.label"}
+    assert 2 in {problem["line"] for problem in run.counts["problems"]}
+    assert models.Example.objects.count() == 0
+    with pytest.raises(CannotImport, match="Mend the file"):
+        request_import_after(run, now=NOW)
+
+
+def test_a_good_dry_run_is_imported_once_and_its_file_forgotten(mini):
+    check = ask(mini, dry_run=True)
+    with pytest.raises(CannotImport, match="no finished dry run"):
+        request_import_after(check, now=NOW)
+    jobs.run_job(check.pk)
+    check.refresh_from_db()
+    assert models.Example.objects.count() == 0
+    run, is_new = request_import_after(check, now=NOW)
+    assert request_import_after(check, now=NOW) == (run, False)
+    assert is_new
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, models.Example.objects.count()) == ("done", 3)
+    assert run.signature == f"import format=lite2-3pyramid sha256={'0' * 64}"
+    assert not upload_path(run.parameters["upload"]).parent.exists()
+
+
+def test_an_upload_that_is_gone_is_told(mini):
+    check = ask(mini, dry_run=True)
+    jobs.run_job(check.pk)
+    drop_upload(check.parameters["upload"])
+    with pytest.raises(CannotImport, match="Upload it again"):
+        request_import_after(check, now=NOW)
+    late = ask(mini)
+    drop_upload(late.parameters["upload"])
+    jobs.run_job(late.pk)
+    late.refresh_from_db()
+    assert (late.state, late.error) == ("failed", "The uploaded file is no longer here. Upload it again.")
+
+
+def test_a_project_that_went_into_the_trash_takes_no_import(run):
+    models.Project.objects.update(trashed_at=NOW)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "is in the trash" in run.error
 
 
 def test_an_unknown_format_is_refused_at_once(mini):
     with pytest.raises(ValueError, match="is no format"):
-        request_import(mini, corpus_format="xml", project_name="P", now=NOW)
+        request_import(ProjectFactory(), as_upload(mini), corpus_format="xml", dry_run=True, now=NOW)
+
+
+def test_one_project_cannot_fill_the_queue(run):
+    for _ in range(jobs.MAX_UNFINISHED - 1):
+        RunFactory(project=run.project)
+    with pytest.raises(jobs.TooManyJobs, match="10 jobs of this project"):
+        jobs.request_job("import", {}, now=NOW, project=run.project)
+    assert jobs.request_job("import", {}, now=NOW, project=ProjectFactory()).state == "queued"
 
 
 def test_a_failure_of_ours_is_recorded_and_raised(run, monkeypatch):
@@ -110,7 +168,6 @@ def test_a_worker_that_lost_its_claim_stores_nothing(run, monkeypatch):
 
     monkeypatch.setattr(jobs.Ticket, "finish", finish_late)
     jobs.run_job(run.pk)
-    assert models.Project.objects.count() == 0
     assert models.Example.objects.count() == 0
     assert models.AuditEntry.objects.count() == 0
 

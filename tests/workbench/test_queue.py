@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import signal
 import sqlite3
@@ -18,10 +19,12 @@ from django.utils import timezone
 
 from annotation import models
 from annotation.benchmarks import repeat_corpus, write_lookalike
+from annotation.services.export_job import download_of, request_export
 from annotation.services.import_job import request_import
 from annotation.services.jobs import cancel_run, has_worker
 from annotation.tasks import send_run
-from tests.mini_corpus import write_mini_corpus
+from tests.factories import ProjectFactory
+from tests.mini_corpus import as_upload, write_mini_corpus
 from workbench import processes
 from workbench.celery import app
 
@@ -104,7 +107,9 @@ def write_lock_is_taken() -> bool:
 
 
 def ask(path: Path, *, send: bool = True) -> models.Run:
-    run = request_import(path, corpus_format="lite2-3pyramid", project_name="P", now=timezone.now())
+    project = models.Project.objects.first() or ProjectFactory(name="P")
+    upload = as_upload(path)
+    run = request_import(project, upload, corpus_format="lite2-3pyramid", dry_run=False, now=timezone.now())
     if send:
         send_run(run)
     return run
@@ -166,7 +171,26 @@ def test_a_running_import_can_be_cancelled(start_worker, wait_for, large):
     wait_for(run, lambda run: run.phase == "checking" and run.steps_done)
     cancel_run(run, now=timezone.now())
     assert wait_for(run, has_ended).state == "cancelled"
-    assert models.Project.objects.count() == 0
+    assert models.Example.objects.count() == 0
+
+
+def test_a_worker_killed_in_the_middle_of_an_export_leaves_one_whole_zip(start_worker, wait_for, large):
+    worker = start_worker()
+    project = wait_for(ask(large), has_ended).project
+    run = request_export(project, corpus_format="jsonl", now=timezone.now())
+    send_run(run)
+    wait_for(run, lambda run: run.phase == "writing" and run.steps_done)
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    run.refresh_from_db()
+    assert (run.state, download_of(run)) == ("running", None)
+
+    start_worker()
+    run = wait_for(run, has_ended)
+    assert (run.state, run.attempt, run.counts["examples"]) == ("done", 2, 100 * COPIES)
+    path = download_of(run)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == run.counts["download"]["sha256"]
+    assert models.AuditEntry.objects.filter(action="export").count() == 1
 
 
 @pytest.mark.redis
