@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Membership, Project, Role
@@ -31,27 +31,34 @@ def project_for(user: Any, slug: str, roles: frozenset[str]) -> Project:
     project = Project.objects.visible_to(user).filter(slug=slug).first()
     if project is None:
         raise Http404
-    if role_in(project, user) not in roles:
+    project.viewer_role = role_in(project, user)
+    if project.viewer_role not in roles:
         raise PermissionDenied
     return project
+
+
+def may_create_projects(user: Any) -> bool:
+    """Staff, and everybody who leads a project: no open door, and no need to ask the person with the server."""
+    led = Membership.objects.filter(user_id=user.pk, role=Role.LEAD, left_at__isnull=True)
+    return bool(user.is_authenticated and (user.is_staff or led.exists()))
 
 
 def project_view(
     *methods: str, roles: frozenset[str]
 ) -> Callable[
-    [Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponse]],
-    Callable[Concatenate[HttpRequest, str, Parameters], HttpResponse],
+    [Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponseBase]],
+    Callable[Concatenate[HttpRequest, str, Parameters], HttpResponseBase],
 ]:
     """Turn a view of a project into a view of its slug: the methods and roles allowed, and nobody else."""
 
     def decorate(
-        view: Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponse],
-    ) -> Callable[Concatenate[HttpRequest, str, Parameters], HttpResponse]:
+        view: Callable[Concatenate[HttpRequest, Project, Parameters], HttpResponseBase],
+    ) -> Callable[Concatenate[HttpRequest, str, Parameters], HttpResponseBase]:
         @require_http_methods(methods)
         @wraps(view)
         def guarded(
             request: HttpRequest, slug: str, *args: Parameters.args, **kwargs: Parameters.kwargs
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             return view(request, project_for(request.user, slug, roles), *args, **kwargs)
 
         return guarded

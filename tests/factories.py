@@ -229,3 +229,21 @@ class WorkerFactory(DjangoModelFactory):
     queues = factory.List(["io", "nlp"])
     started_at = NOW
     seen_at = NOW
+
+
+class ApiTokenFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ApiToken
+        # The manager of tokens returns the key as well.
+        skip_postgeneration_save = True
+
+    digest = factory.Sequence("{:0128d}".format)
+    token_key = factory.Sequence("pyramid{:08d}".format)
+    user = factory.SubFactory(UserFactory)
+    name = "script"
+
+    @classmethod
+    def _create(cls, model_class, *args, **kwargs):
+        token = model_class(*args, **kwargs)
+        token.save(force_insert=True)
+        return token

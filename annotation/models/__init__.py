@@ -2,13 +2,14 @@
 
 from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
 from annotation.models.kept import HardDeleteRefused
-from annotation.models.people import Invitation, Membership, Person, Project, Role, User
+from annotation.models.people import ApiToken, Invitation, Membership, Person, Project, Role, Theme, User
 from annotation.models.runs import AuditEntry, Queue, Run, RunState, Stage, Worker
 from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
 from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
 
 __all__ = [
     "Answer",
+    "ApiToken",
     "AuditEntry",
     "Contributor",
     "Example",
@@ -37,6 +38,7 @@ __all__ = [
     "Task",
     "TaskKind",
     "TaskState",
+    "Theme",
     "Unit",
     "UnitKind",
     "User",

@@ -6,12 +6,37 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+from knox.models import AbstractAuthToken
 
 from annotation.models.kept import Kept, KeptQuerySet, Trashable, not_empty, one_of
 
 
-class User(AbstractUser):
+class Theme(models.TextChoices):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class User(AbstractUser):  # type: ignore[django-manager-missing]
     """An account. Ours from the first migration, so that fields can be added without pain."""
+
+    theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [one_of("theme", Theme, "annotation_user_theme_known")]
+
+
+class ApiToken(AbstractAuthToken):  # type: ignore[misc]
+    """A key for programs that act as a user. Only a hash of it is stored; revoking deletes the row."""
+
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        constraints = [not_empty("name", "annotation_apitoken_has_name")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ProjectQuerySet(KeptQuerySet["Project"]):
@@ -24,6 +49,14 @@ class ProjectQuerySet(KeptQuerySet["Project"]):
             return live
         return live.filter(pk__in=Membership.objects.filter(user=user, left_at__isnull=True).values("project"))
 
+    def restorable_by(self, user: User | AnonymousUser) -> ProjectQuerySet:
+        """Projects in the trash that a user may bring back: those they lead; staff all of them."""
+        trashed = self.filter(trashed_at__isnull=False) if user.is_authenticated else self.none()
+        if user.is_staff:
+            return trashed
+        led = Membership.objects.filter(user__username=user.get_username(), role=Role.LEAD, left_at__isnull=True)
+        return trashed.filter(pk__in=led.values("project"))
+
 
 class Project(Trashable):
     """One corpus with its people, plan and scores. Everything else is reached through it."""
@@ -31,6 +64,9 @@ class Project(Trashable):
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80)
     created_at = models.DateTimeField()
+
+    # The role of the person who asked for this project, set by access.py; no column.
+    viewer_role: str = ""
 
     objects = ProjectQuerySet.as_manager()  # type: ignore[misc]
 
@@ -48,10 +84,10 @@ class Project(Trashable):
 
 
 class Role(models.TextChoices):
-    LEAD = "lead"
-    ANNOTATOR = "annotator"
-    ADJUDICATOR = "adjudicator"
-    VIEWER = "viewer"
+    LEAD = "lead", _("lead")
+    ANNOTATOR = "annotator", _("annotator")
+    ADJUDICATOR = "adjudicator", _("adjudicator")
+    VIEWER = "viewer", _("viewer")
 
 
 class Membership(Kept):

@@ -7,6 +7,7 @@ import hashlib
 import secrets
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services.auditing import record_audit
@@ -51,13 +52,13 @@ def find_invitation(token: str, *, now: dt.datetime) -> Invitation:
     """The invitation of a token that can still be used."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=_hash(token)).first()
     if invitation is None or invitation.project.trashed_at:
-        raise InvitationUnusable("This link is not known. Check that it is whole, or ask for a new one.")
+        raise InvitationUnusable(_("This link is not known. Check that it is whole, or ask for a new one."))
     if invitation.used_at:
-        raise InvitationUnusable("This link has been used. Sign in, or ask for a new one.")
+        raise InvitationUnusable(_("This link has been used. Sign in, or ask for a new one."))
     if invitation.revoked_at:
-        raise InvitationUnusable("This invitation was taken back. Ask the person who sent it.")
+        raise InvitationUnusable(_("This invitation was taken back. Ask the person who sent it."))
     if invitation.expires_at <= now:
-        raise InvitationUnusable("This link has expired. Ask for a new one.")
+        raise InvitationUnusable(_("This link has expired. Ask for a new one."))
     return invitation
 
 
@@ -67,11 +68,12 @@ def accept_invitation(token: str, user: User, *, now: dt.datetime) -> Membership
     invitation = find_invitation(token, now=now)
     if Membership.objects.filter(project=invitation.project, user=user, left_at__isnull=True).exists():
         raise InvitationUnusable(
-            f"You are a member of {invitation.project.name} already. The link can go to somebody else."
+            _("You are a member of %(project)s already. The link can go to somebody else.")
+            % {"project": invitation.project.name}
         )
     free = Invitation.objects.filter(pk=invitation.pk, used_at__isnull=True, revoked_at__isnull=True)
     if not free.update(used_at=now, used_by=user):
-        raise InvitationUnusable("This link has been used. Sign in, or ask for a new one.")
+        raise InvitationUnusable(_("This link has been used. Sign in, or ask for a new one."))
     return add_member(invitation.project, user, role=invitation.role, now=now, actor=user)
 
 
@@ -118,4 +120,4 @@ def _keep_a_lead(membership: Membership) -> None:
     Project.objects.select_for_update().get(pk=membership.project_id)
     others = Membership.objects.filter(project=membership.project_id, role=Role.LEAD, left_at__isnull=True)
     if membership.role == Role.LEAD and not others.exclude(pk=membership.pk).exists():
-        raise LastLead("The project would have no lead. Make somebody else lead first.")
+        raise LastLead(_("The project would have no lead. Make somebody else lead first."))

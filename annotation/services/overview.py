@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, QuerySet
 
-from annotation.models import Example, Label, Membership, Project, Sentence, System, Unit, UnitKind, User
+from annotation.models import Example, Label, Membership, Project, Role, Sentence, System, Unit, UnitKind, User
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectOverview:
-    """Counts of what is live in a project, and the role of the person who looks."""
+    """Counts of what is live in a project, and the role of the person who looks (staff act as leads)."""
 
     project: Project
     role: str
@@ -23,6 +23,10 @@ class ProjectOverview:
     stus: int
     labels: int
     people: int
+
+    @property
+    def role_name(self) -> str:
+        return str(Role(self.role).label)
 
 
 def list_projects(user: User | AnonymousUser) -> list[ProjectOverview]:
@@ -50,7 +54,7 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
     return [
         ProjectOverview(
             project=project,
-            role=roles.get(project.pk, ""),
+            role=roles.get(project.pk, Role.LEAD.value if getattr(user, "is_staff", False) else ""),
             **{name: per_project.get(project.pk, 0) for name, per_project in counts.items()},
         )
         for project in projects

@@ -17,6 +17,10 @@ class ProjectInTrash(Exception):
     """The project exists, in the trash."""
 
 
+class ProjectExists(Exception):
+    """There is a project of that name, perhaps in the trash or not for this user to see."""
+
+
 class BadProjectName(Exception):
     """A name that no project can have. The message says why."""
 
@@ -48,7 +52,7 @@ def obtain_project(name: str, *, now: dt.datetime, lead: User | None = None) -> 
         try:
             with transaction.atomic():
                 return create_project(name, now=now, lead=lead)
-        except (IntegrityError, ValidationError):
+        except ProjectExists:
             # Somebody else has created it since we looked.
             project = find_project(name)
             if project is None:
@@ -60,9 +64,15 @@ def obtain_project(name: str, *, now: dt.datetime, lead: User | None = None) -> 
 def create_project(name: str, *, now: dt.datetime, lead: User | None = None) -> Project:
     """Create a project; the user given becomes its lead."""
     name = checked_project_name(name)
+    if any(other.casefold() == name.casefold() for other in Project.objects.values_list("name", flat=True)):
+        raise ProjectExists(name)
     project = Project(name=name, slug=_free_slug(name), created_at=now)
-    project.full_clean()
-    project.save()
+    try:
+        with transaction.atomic():
+            project.full_clean()
+            project.save()
+    except (IntegrityError, ValidationError) as error:
+        raise ProjectExists(name) from error
     record_audit("create project", project, target=name, actor=lead, now=now)
     if lead:
         add_member(project, lead, role=Role.LEAD, now=now, actor=lead)
@@ -81,6 +91,6 @@ def add_member(project: Project, user: User, *, role: str, now: dt.datetime, act
 
 def _free_slug(name: str) -> str:
     base = slugify(name)[:70] or "project"
-    slugs = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    slugs = {"new"} | set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     numbered = (f"{base}-{number}" for number in range(2, len(slugs) + 3))
     return next(slug for slug in (base, *numbered) if slug not in slugs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass
 
 from django.db import transaction
 
@@ -10,6 +11,47 @@ from annotation.models import Example, Project, System, Unit, User
 from annotation.services.auditing import record_audit
 
 TrashableRow = Project | Example | System | Unit
+# Kinds of rows that a project's page of the trash lists and restores, by the word in its addresses.
+TRASHABLE: dict[str, type[Example] | type[System] | type[Unit]] = {"example": Example, "system": System, "unit": Unit}
+LISTED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TrashedRow:
+    """One line of the trash: what it is, and what hangs on it."""
+
+    kind: str
+    pk: int
+    name: str
+    note: str
+    trashed_at: dt.datetime
+
+
+def list_trash(project: Project) -> list[TrashedRow]:
+    """What lies in the trash of a project, newest first, the last few hundred."""
+    examples = Example.objects.filter(project=project, trashed_at__isnull=False)
+    systems = System.objects.filter(project=project, trashed_at__isnull=False)
+    units = Unit.objects.filter(example__project=project, trashed_at__isnull=False).select_related("example")
+    rows = [
+        *(_line("example", row, row.key, "") for row in examples.order_by("-trashed_at")[:LISTED]),
+        *(_line("system", row, row.name, "") for row in systems.order_by("-trashed_at")[:LISTED]),
+        *(_line("unit", row, row.text, row.example.key) for row in units.order_by("-trashed_at")[:LISTED]),
+    ]
+    return sorted(rows, key=lambda row: row.trashed_at, reverse=True)[:LISTED]
+
+
+def _line(kind: str, row: Example | System | Unit, name: str, note: str) -> TrashedRow:
+    assert row.trashed_at is not None, "only rows in the trash are listed"
+    return TrashedRow(kind, row.pk, name, note, row.trashed_at)
+
+
+def find_trashable(project: Project, kind: str, pk: int) -> Example | System | Unit | None:
+    """A row of a project by its kind; None if there is none, or if it belongs to another project."""
+    model = TRASHABLE.get(kind)
+    if model is None:
+        return None
+    in_project = {"example__project": project} if model is Unit else {"project": project}
+    return model.objects.filter(pk=pk, **in_project).first()
 
 
 @transaction.atomic

@@ -43,6 +43,8 @@ BREAKS: dict[str, Callable[[], object]] = {
     "annotation_invitation_role_known": once(make.InvitationFactory, role="owner"),
     "annotation_invitation_expires_later": once(make.InvitationFactory, expires_at=NOW),
     "annotation_invitation_used_whole": once(make.InvitationFactory, used_at=NOW),
+    "annotation_user_theme_known": once(make.UserFactory, theme="pink"),
+    "annotation_apitoken_has_name": once(make.ApiTokenFactory, name=""),
     "annotation_person_key_once": twice(make.PersonFactory, project=make.ProjectFactory, key="w"),
     "annotation_person_user_once": twice(make.PersonFactory, project=make.ProjectFactory, user=make.UserFactory),
     "annotation_person_has_key": once(make.PersonFactory, key=""),
