@@ -1,0 +1,118 @@
+"""Rows as JSON. Other rows are named as people name them: an example by its key, a system by its name."""
+
+from __future__ import annotations
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from annotation.forms import FORMAT_CHOICES
+from annotation.models import Example, Label, Project, Reference, Run, Sentence, Summary, System, Unit
+from annotation.services.projects import BadProjectName, checked_project_name
+
+
+class ProjectSerializer(serializers.ModelSerializer[Project]):
+    class Meta:
+        model = Project
+        fields = ("slug", "name", "created_at")
+        read_only_fields = ("slug", "created_at")
+
+    def validate_name(self, name: str) -> str:
+        try:
+            return checked_project_name(name)
+        except BadProjectName as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class ReferenceSerializer(serializers.ModelSerializer[Reference]):
+    class Meta:
+        model = Reference
+        fields = ("id", "key", "position", "text")
+        read_only_fields = fields
+
+
+class ExampleSerializer(serializers.ModelSerializer[Example]):
+    references = ReferenceSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Example
+        fields = ("id", "key", "position", "document", "references", "created_at")
+        read_only_fields = fields
+
+
+class SentenceSerializer(serializers.ModelSerializer[Sentence]):
+    example = serializers.CharField(source="reference.example.key", read_only=True)
+    reference = serializers.CharField(source="reference.key", read_only=True)
+
+    class Meta:
+        model = Sentence
+        fields = ("id", "example", "reference", "revision", "position", "start", "end", "text")
+        read_only_fields = fields
+
+
+class UnitSerializer(serializers.ModelSerializer[Unit]):
+    example = serializers.CharField(source="example.key", read_only=True)
+    reference = serializers.CharField(source="reference.key", read_only=True, allow_null=True)
+    sentence = serializers.IntegerField(
+        source="sentence_id", read_only=True, allow_null=True, help_text="Id of the sentence."
+    )
+
+    class Meta:
+        model = Unit
+        fields = (
+            "id", "example", "kind", "key", "revision", "position", "text", "weight", "reference", "sentence",
+            "provenance", "guideline_version", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class SystemSerializer(serializers.ModelSerializer[System]):
+    class Meta:
+        model = System
+        fields = ("id", "name")
+        read_only_fields = fields
+
+
+class SummarySerializer(serializers.ModelSerializer[Summary]):
+    example = serializers.CharField(source="example.key", read_only=True)
+    system = serializers.CharField(source="system.name", read_only=True)
+
+    class Meta:
+        model = Summary
+        fields = ("id", "example", "system", "text")
+        read_only_fields = fields
+
+
+class LabelSerializer(serializers.ModelSerializer[Label]):
+    example = serializers.CharField(source="unit.example.key", read_only=True)
+    unit = serializers.IntegerField(source="unit_id", read_only=True, help_text="Id of the unit.")
+    system = serializers.CharField(source="summary.system.name", read_only=True)
+
+    class Meta:
+        model = Label
+        fields = ("id", "example", "unit", "system", "rule", "present")
+        read_only_fields = fields
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    started_by = serializers.CharField(source="started_by.username", read_only=True, allow_null=True)
+    dry_run = serializers.SerializerMethodField(help_text="Whether an import only checks and counts.")
+
+    class Meta:
+        model = Run
+        fields = (
+            "id", "stage", "state", "dry_run", "phase", "steps_done", "steps_total", "counts", "error", "signature",
+            "attempt", "retry_of", "started_by", "created_at", "started_at", "ended_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_dry_run(self, run: Run) -> bool:
+        return bool(run.parameters.get("dry_run", False))
+
+
+class ImportSerializer(serializers.Serializer[UploadedFile]):
+    file = serializers.FileField(
+        max_length=500, help_text=_("A file, or a zip of a folder."), write_only=True, allow_empty_file=False
+    )
+    format = serializers.ChoiceField(choices=FORMAT_CHOICES, write_only=True)
+    dry_run = serializers.BooleanField(default=False, write_only=True, help_text=_("Check and count, write nothing."))
