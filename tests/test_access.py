@@ -9,10 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation import models
-from tests.factories import ExampleFactory, InvitationFactory, MembershipFactory, ProjectFactory, UserFactory
+from tests.conftest import NOW
+from tests.factories import (
+    ExampleFactory,
+    InvitationFactory,
+    MembershipFactory,
+    ProjectFactory,
+    RunFactory,
+    UserFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -27,23 +36,26 @@ class Rule:
 
     methods: frozenset[str]
     who: frozenset[str]  # roles, "anonymous", "outsider" (signed in, no member), "staff"
+    post: frozenset[str]  # the same, for POST
 
 
-def rule(methods: set[str], *who: str) -> Rule:
-    return Rule(frozenset(methods), frozenset(who))
+def rule(methods: set[str], *who: str, post: tuple[str, ...] | None = None) -> Rule:
+    return Rule(frozenset(methods), frozenset(who), frozenset(who if post is None else post))
 
 
 ANYBODY = ("anonymous", "outsider", "staff", *ROLES)
 SIGNED_IN = ("outsider", "staff", *ROLES)
 MEMBERS = ("staff", *ROLES)
 LEADS = ("staff", "lead")
+CREATORS = ("staff", "lead", "outsider")  # the outsider leads another project
+API_READ = READ | {"OPTIONS"}
 
 TABLE: dict[str, Rule] = {
     "project-list": rule(READ, *SIGNED_IN),
     "project-home": rule(READ, *MEMBERS),
     "login": rule(READ | {"POST"}, *ANYBODY),
     "logout": rule({"POST"}, *SIGNED_IN),
-    "password-change": rule(READ | {"POST"}, *SIGNED_IN),
+    "new-project": rule(READ | {"POST"}, *CREATORS),
     "password-reset": rule(READ | {"POST"}, *ANYBODY),
     "healthz": rule(READ, *ANYBODY),
     "readyz": rule(READ, *ANYBODY),
@@ -54,8 +66,45 @@ TABLE: dict[str, Rule] = {
     "annotation:change-role": rule({"POST"}, *LEADS),
     "annotation:remove-member": rule({"POST"}, *LEADS),
     "annotation:revoke-invitation": rule({"POST"}, *LEADS),
+    "annotation:import": rule(READ | {"POST"}, *LEADS),
+    "annotation:export": rule(READ | {"POST"}, *LEADS),
+    "annotation:runs": rule(READ, *MEMBERS),
+    "annotation:run": rule(READ, *MEMBERS),
+    "annotation:run-progress": rule(READ, *MEMBERS),
+    "annotation:start-import": rule({"POST"}, *LEADS),
+    "annotation:cancel-run": rule({"POST"}, *LEADS),
+    "annotation:retry-run": rule({"POST"}, *LEADS),
+    "annotation:download": rule(READ, *LEADS),
+    "annotation:trash": rule(READ, *LEADS),
+    "annotation:trash-system": rule({"POST"}, *LEADS),
+    "annotation:trash-project": rule({"POST"}, *LEADS),
+    "annotation:trash-row": rule({"POST"}, *LEADS),
+    "annotation:restore-row": rule({"POST"}, *LEADS),
+    "annotation:restore-project": rule({"POST"}, *LEADS),
+    "annotation:audit": rule(READ, *LEADS),
+    "annotation:account": rule(READ | {"POST"}, *SIGNED_IN),
+    "annotation:theme": rule({"POST"}, *SIGNED_IN),
+    "annotation:create-token": rule({"POST"}, *SIGNED_IN),
+    "annotation:revoke-token": rule({"POST"}),  # one's own only: see test_account_pages
+    "api-schema": rule(API_READ, *SIGNED_IN),
+    "api-docs": rule(API_READ, *SIGNED_IN),
+    "api-projects": rule(API_READ | {"POST"}, *SIGNED_IN, post=CREATORS),
+    "api-project": rule(API_READ, *MEMBERS),
+    "api-examples": rule(API_READ, *MEMBERS),
+    "api-sentences": rule(API_READ, *MEMBERS),
+    "api-units": rule(API_READ, *MEMBERS),
+    "api-systems": rule(API_READ, *MEMBERS),
+    "api-summaries": rule(API_READ, *MEMBERS),
+    "api-labels": rule(API_READ, *MEMBERS),
+    "api-runs": rule(API_READ, *MEMBERS),
+    "api-run": rule(API_READ, *MEMBERS),
+    "api-imports": rule({"POST", "OPTIONS"}, *LEADS),
     "annotation:join": rule(READ | {"POST"}, *ANYBODY),
 }
+
+
+# Whoever may not use these is not told that there is something.
+HIDDEN = {"annotation:restore-project", "annotation:revoke-token"}
 
 
 def routes(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
@@ -88,11 +137,20 @@ def address(name: str, slug: str) -> str:
     """A real address of a route, with objects of the project of a slug."""
     project = models.Project.objects.get(slug=slug)
     target = MembershipFactory(project=project, role="viewer")
+    if name == "annotation:restore-project":
+        models.Project.objects.filter(pk=project.pk).update(trashed_at=NOW)
+    else:
+        models.Project.objects.filter(pk=project.pk).update(trashed_at=None)
+    example = project.examples.first() or ExampleFactory(project=project, position=1)
     arguments = {
         "slug": slug,
+        "run_id": make_export(project).pk,
+        "kind": "example",
+        "pk": example.pk,
+        "token_key": "unknown",
         "membership_id": target.pk,
         "invitation_id": InvitationFactory(project=project, created_by=target.user).pk,
-        "position": (project.examples.first() or ExampleFactory(project=project, position=1)).position,
+        "position": example.position,
         "token": "unknown",
         "uidb64": "MQ",
     }
@@ -100,9 +158,18 @@ def address(name: str, slug: str) -> str:
     return reverse(name, kwargs={key: arguments[key] for key in needed})
 
 
+def make_export(project: models.Project) -> models.Run:
+    """A finished export with its file."""
+    settings.EXPORTS_DIR.mkdir(parents=True, exist_ok=True)
+    (settings.EXPORTS_DIR / "access-test.zip").write_bytes(b"zip")
+    download = {"place": "access-test.zip", "name": "own.zip", "bytes": 3, "sha256": ""}
+    done = {"state": "done", "started_at": NOW, "ended_at": NOW, "counts": {"download": download}}
+    return RunFactory(project=project, stage="export", parameters={"format": "jsonl"}, **done)
+
+
 def verdict(status: int, location: str) -> str:
-    if status in (403, 404, 405):
-        return {403: "refused", 404: "not found", 405: "no such method"}[status]
+    if status in (401, 403, 404, 405):
+        return {401: "to the login", 403: "refused", 404: "not found", 405: "no such method"}[status]
     return "to the login" if status == 302 and location.startswith(reverse("login")) else "answered"
 
 
@@ -114,11 +181,15 @@ def test_only_those_who_may_are_answered(client, world, name):
             client.logout()
             if user:
                 client.force_login(user)
+            models.Example.objects.update(trashed_at=None)
             answer = client.generic(method, address(name, "own"))
+            for close_file in answer._resource_closers:
+                close_file()
             got = verdict(answer.status_code, answer.headers.get("Location", ""))
             if user and name == "logout" and method == "POST":
                 got = "answered"  # by the login page
-            may_call, may_method = who in allowed.who, method in allowed.methods
+            may_call = who in (allowed.post if method == "POST" else allowed.who)
+            may_method = method in allowed.methods
             if who == "anonymous" and not may_call:
                 expected = {"to the login"}
             elif not may_method:
@@ -126,7 +197,7 @@ def test_only_those_who_may_are_answered(client, world, name):
             elif may_call:
                 expected = {"answered"}
             else:
-                expected = {"refused"} if who in ROLES else {"not found"}
+                expected = {"refused"} if who in ROLES and name not in HIDDEN else {"not found"}
             assert got in expected, f"{method} {name} as {who}: {answer.status_code}, {got}"
 
 
@@ -138,14 +209,21 @@ def test_another_project_does_not_exist(client, world, name):
         assert client.generic(method, address(name, "other")).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["annotation:change-role", "annotation:remove-member", "annotation:revoke-invitation"])
+def objects_in_address(name: str) -> set[str]:
+    return set(ROUTES[name].pattern.regex.groupindex) - {"slug", "position", "token", "uidb64", "token_key"}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in TABLE if objects_in_address(name) and "slug" in str(ROUTES[name].pattern))
+)
 def test_objects_of_another_project_cannot_be_reached_through_ones_own(client, world, name):
     client.force_login(world["lead"])
     foreign = address(name, "other").replace("/projects/other/", "/projects/own/")
-    before = [list(model.objects.order_by("pk").values()) for model in (models.Membership, models.Invitation)]
-    assert client.post(foreign, {"role": "lead"}).status_code == 404
-    after = [list(model.objects.order_by("pk").values()) for model in (models.Membership, models.Invitation)]
-    assert after == before
+    kept = (models.Membership, models.Invitation, models.Run, models.Example, models.AuditEntry)
+    before = [list(model.objects.order_by("pk").values()) for model in kept]
+    for method in TABLE[name].methods - {"OPTIONS"}:  # which tells of no object
+        assert client.generic(method, foreign).status_code == 404
+    assert [list(model.objects.order_by("pk").values()) for model in kept] == before
 
 
 def test_a_removed_member_is_out_at_the_next_request(client, world):

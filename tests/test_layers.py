@@ -16,6 +16,7 @@ PURE = [
     "annotation.splitting",
     "annotation.comparing",
     "annotation.csv_cells",
+    "annotation.charts",
     "annotation.readers",
     "annotation.writers",
     "scoring.metrics",

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
 
 # A variable that is set to nothing counts as not set.
@@ -137,6 +138,12 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "django_htmx",
+    "rest_framework",
+    "knox",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "annotation",
     "scoring",
     "mturk",
@@ -147,10 +154,12 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "workbench.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # last: it turns a refused login into its page
@@ -161,7 +170,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": False,
+        "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
@@ -256,7 +265,12 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en"
+# A language is offered as soon as somebody puts its catalogue into locale/.
+LOCALE_PATHS = [BASE_DIR / "locale"]
+_names = {code.replace("-", "_").lower(): (code, name) for code, name in global_settings.LANGUAGES}
+_folders = [folder.name.lower() for folder in LOCALE_PATHS[0].glob("*/")]
+LANGUAGES = [("en", "English"), *sorted(_names[name] for name in _folders if name in _names)]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -265,6 +279,51 @@ _import_max_mb = env.str("IMPORT_MAX_MB", default="256")
 if not re.fullmatch(r"[1-9]\d{0,5}", _import_max_mb):
     raise ImproperlyConfigured(f"IMPORT_MAX_MB is {_import_max_mb!r}. Set it to a whole number of megabytes from 1.")
 IMPORT_MAX_BYTES = int(_import_max_mb) * 1024 * 1024
+# Web and workers share these folders: on several machines, put PYRAMID_VAR on a disk that all of them see.
+UPLOADS_DIR, EXPORTS_DIR = VAR_DIR / "uploads", VAR_DIR / "exports"
+FILES_KEPT_DAYS = 7
+FILE_UPLOAD_HANDLERS = ["annotation.uploads.LimitedUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+
+# --- API ---------------------------------------------------------------------------------------------------------
+
+# Our own model takes the place of Knox's, which would leave an empty table behind.
+MIGRATION_MODULES = {"knox": None}
+KNOX_TOKEN_MODEL = "annotation.ApiToken"  # noqa: S105 (the name of a model)
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": dt.timedelta(days=365), "TOKEN_PREFIX": "pyramid"}
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.BearerToken",  # first: it decides that a stranger gets 401
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "annotation.api.errors.explain",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Pyramid Workbench",
+    "DESCRIPTION": "Everything the pages show, for programs. Make a token on the page “Your account”.",
+    "VERSION": "v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    # Without the bar of the standalone page: its logo is a data URL, which our policy does not load.
+    "SWAGGER_UI_SETTINGS": {"layout": "BaseLayout", "deepLinking": True, "defaultModelsExpandDepth": 0},
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "RoleEnum": "annotation.models.Role",
+        "StageEnum": "annotation.models.Stage",
+        "RunStateEnum": "annotation.models.RunState",
+        "UnitKindEnum": "annotation.models.UnitKind",
+        "ProvenanceEnum": "annotation.models.Provenance",
+    },
+}
 
 LOGGING = {
     "version": 1,

@@ -1,32 +1,79 @@
-"""Pages that show several apps at once."""
+"""Pages that show several apps at once, put together from the cards that each app gives."""
 
 from __future__ import annotations
 
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.access import EVERYBODY, project_view
-from annotation.models import Project
-from annotation.services.overview import describe_projects, list_projects
-from scoring.services import human_scores
+import annotation.cards
+import mturk.cards
+import scoring.cards
+from annotation.access import EVERYBODY, may_create_projects, project_view
+from annotation.cards import STAGES, NextCard, StageCard
+from annotation.forms import ProjectForm
+from annotation.models import Project, User
+from annotation.services.jobs import missing_queues
+from annotation.services.overview import ProjectOverview, describe_projects, list_projects
+from annotation.services.projects import ProjectExists, create_project
+from scoring.cards import human_scores_card
 
 
 @require_safe
 def project_list(request: HttpRequest) -> HttpResponse:
-    return render(request, "workbench/project_list.html", {"projects": list_projects(request.user)})
+    context = {
+        "projects": list_projects(request.user),
+        "may_create": may_create_projects(request.user),
+        "in_trash": Project.objects.restorable_by(request.user).order_by("name"),
+    }
+    return render(request, "workbench/project_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_project(request: HttpRequest) -> HttpResponse:
+    if not may_create_projects(request.user):
+        raise PermissionDenied
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        assert isinstance(request.user, User)
+        try:
+            project = create_project(form.cleaned_data["name"], now=timezone.now(), lead=request.user)
+            return redirect("annotation:import", project.slug)
+        except ProjectExists:
+            form.add_error("name", _("A project of that name exists here already. Choose another name."))
+    return render(request, "workbench/new_project.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def project_home(request: HttpRequest, project: Project) -> HttpResponse:
     (overview,) = describe_projects([project], request.user)
-    return render(
-        request,
-        "workbench/project_home.html",
-        {"overview": overview, "project": project, "page": "home", "scores": _ranked(project)},
-    )
+    context = {
+        "project": project,
+        "page": "home",
+        "overview": overview,
+        "stages": stage_strip(overview),
+        "next": next_step(overview),
+        "missing": missing_queues(),
+        "scores": human_scores_card(project),
+    }
+    return render(request, "workbench/project_home.html", context)
 
 
-def _ranked(project: Project) -> list[tuple[str, float | None]]:
-    scores = human_scores(project)
-    return sorted(scores.items(), key=lambda item: (item[1] is None, -(item[1] or 0), item[0]))
+def stage_strip(overview: ProjectOverview) -> list[StageCard]:
+    """The stages of the walk, in order, from whichever app has them."""
+    cards = [card for app in (annotation.cards, scoring.cards, mturk.cards) for card in app.stages(overview)]
+    by_name = {card.name: card for card in cards}
+    return [by_name[name] for name in STAGES]
+
+
+def next_step(overview: ProjectOverview) -> NextCard | None:
+    return max(annotation.cards.next_steps(overview), key=lambda card: card.urgency, default=None)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What we refuse ourselves is said; what Django refuses (forged hosts, broken uploads) is not told in detail."""
+    words = str(exception) if isinstance(exception, BadRequest) else ""
+    return render(request, "400.html", {"words": words}, status=400)

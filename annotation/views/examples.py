@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from annotation.access import EVERYBODY, project_view
 from annotation.models import Label, Project
+from annotation.parameters import only_known, whole_number
 from annotation.services.browsing import list_examples, read_example
 
 MAX_SEARCH = 200
-KNOWN_PARAMETERS = {"q", "after", "before"}
+MAX_POSITION = 2**31
 
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def examples(request: HttpRequest, project: Project) -> HttpResponse:
-    unknown = set(request.GET) - KNOWN_PARAMETERS
-    if unknown:
-        return HttpResponseBadRequest(_("Unknown parameter. Known: q, after, before."), content_type="text/plain")
-    try:
-        after, before = (_position(request.GET.get(name)) for name in ("after", "before"))
-    except ValueError:
-        return HttpResponseBadRequest(_("after and before must be positions of examples."), content_type="text/plain")
+    only_known(request.GET, "q", "after", "before")
     search = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH]
-    page = list_examples(project, search=search, after=after, before=before)
-    context = {"project": project, "page": "examples", "examples": page, "search": search}
+    found = list_examples(
+        project, search=search, after=whole_number(request.GET, "after"), before=whole_number(request.GET, "before")
+    )
+    context = {
+        "project": project,
+        "page": "examples",
+        "examples": found,
+        "search": search,
+    }
     return render(request, "annotation/examples.html", context)
-
-
-def _position(text: str | None) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise ValueError(text)
-    return int(text)
 
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def example(request: HttpRequest, project: Project, position: int) -> HttpResponse:
-    view = read_example(project, position, rule=Label.IMPORTED) if position < 2**31 else None
+    view = read_example(project, position, rule=Label.IMPORTED) if position < MAX_POSITION else None
     if view is None:
         raise Http404
-    context = {"project": project, "page": "examples", "view": view, "rule": Label.IMPORTED}
+    context = {
+        "project": project,
+        "page": "examples",
+        "view": view,
+        "rule": Label.IMPORTED,
+    }
     return render(request, "annotation/example.html", context)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import EVERYBODY, LEADS, project_view, role_in
+from annotation.access import EVERYBODY, LEADS, project_view
 from annotation.forms import InviteForm, JoinForm, RoleForm
 from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import inviting
@@ -28,13 +28,12 @@ def members(request: HttpRequest, project: Project) -> HttpResponse:
 
 def show_members(request: HttpRequest, project: Project, form: InviteForm, *, status: int = 200) -> HttpResponse:
     now = timezone.now()
-    leads = role_in(project, request.user) == Role.LEAD
+    leads = project.viewer_role == Role.LEAD
     memberships = Membership.objects.filter(project=project, left_at__isnull=True).select_related("user")
     invitations = Invitation.objects.filter(project=project, used_at__isnull=True, revoked_at__isnull=True)
     context = {
         "project": project,
         "page": "members",
-        "leads": leads,
         "memberships": memberships.order_by("role", "user__username"),
         "invitations": invitations.filter(expires_at__gt=now) if leads else [],
         "form": form,
@@ -75,7 +74,9 @@ def change_role(request: HttpRequest, project: Project, membership_id: int) -> H
         if form.is_valid():
             role = form.cleaned_data["role"]
             inviting.change_role(membership, role=role, actor=request.user, now=timezone.now())
-            messages.success(request, _("%(name)s is now %(role)s.") % {"name": membership.user, "role": role})
+            messages.success(
+                request, _("%(name)s is now %(role)s.") % {"name": membership.user, "role": Role(role).label}
+            )
         else:
             messages.error(request, _("That is no role. Choose one of the list."))
     except inviting.LastLead as error:

@@ -122,7 +122,7 @@ def test_a_password_can_be_changed(client):
     user.save()
     client.force_login(user)
     new = "another-" + PASSWORD
-    client.post(reverse("password-change"), {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    client.post(reverse("annotation:account"), {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
     user.refresh_from_db()
     assert user.check_password(new)
 

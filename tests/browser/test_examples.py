@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def test_from_the_list_to_an_example_and_on_to_the_next(page: Page, demo: str):
     sign_in(page, demo, "anton")
     page.goto(f"{demo}/projects/demo-twelve-stories/")
-    page.get_by_role("link", name="Examples").click()
+    page.get_by_role("link", name="Examples", exact=True).click()
     page.get_by_label("Search ids and references").fill("otter")
     page.keyboard.press("Enter")
     page.get_by_role("link", name="otter-cubs").click()

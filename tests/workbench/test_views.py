@@ -5,10 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.models import User
+from annotation.models import Membership, Project, Run, User
 from annotation.services.demo import DEMO_PROJECT, load_demo
 from tests.conftest import NOW
-from tests.factories import MembershipFactory, ProjectFactory, UserFactory
+from tests.factories import ExampleFactory, LabelFactory, MembershipFactory, ProjectFactory, RunFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -44,9 +44,74 @@ def test_the_list_and_the_home_of_a_project(demo):
     assert DEMO_PROJECT in page
     assert "12 examples, 5 systems." in page
     home = demo.get(reverse("project-home", args=["demo-twelve-stories"])).content.decode()
-    assert "5 people work on it. Your role: lead." in home
+    assert "Your role: lead." in home
+    assert "5 people</a> work on it." in home
     assert "395" in home
     assert home.index(">atlas<") < home.index(">beacon<") < home.index(">ember<")
+
+
+def strip(client, project: Project) -> dict[str, str]:
+    stages = client.get(reverse("project-home", args=[project.slug])).context["stages"]
+    return {stage.name: stage.state for stage in stages}
+
+
+def test_the_strip_shows_every_stage_of_the_walk_in_order(demo):
+    found = strip(demo, Project.objects.get(name=DEMO_PROJECT))
+    assert " ".join(found) == ("import split decompose rank plan write judge publish aggregate score evaluate export")
+    assert " ".join(name for name, state in found.items() if state == "done") == "import split write aggregate"
+
+
+def next_title(client, project: Project) -> str:
+    return client.get(reverse("project-home", args=[project.slug])).context["next"].title
+
+
+def test_the_home_says_what_to_do_next(client):
+    membership = MembershipFactory(role="lead")
+    project = membership.project
+    client.force_login(membership.user)
+    assert next_title(client, project) == "Next: import a corpus"
+    assert strip(client, project)["import"] == "now"
+    failed = RunFactory(project=project, state="failed", ended_at=NOW, error="x")
+    assert next_title(client, project) == "Next: look at the import that failed"
+    run = RunFactory(project=project)
+    assert next_title(client, project) == "Under way: import"
+    Run.objects.filter(pk__in=(failed.pk, run.pk)).update(state="cancelled", ended_at=NOW)
+    example = ExampleFactory(project=project)
+    assert next_title(client, project) == "Next: invite the people who write and judge"
+    annotator = MembershipFactory(project=project).user
+    assert next_title(client, project) == "Next: look through the examples"
+    LabelFactory(unit__example=example, summary__example=example)
+    assert next_title(client, project) == "Next: take the results with you"
+    client.force_login(annotator)
+    assert next_title(client, project) == "Next: read the examples"
+
+
+def test_a_new_project_leads_to_its_import(client):
+    lead = MembershipFactory(role="lead").user
+    client.force_login(lead)
+    made = client.post(reverse("new-project"), {"name": "Coastline news"})
+    assert made.headers["Location"] == reverse("annotation:import", args=["coastline-news"])
+    assert Membership.objects.get(project__slug="coastline-news").user == lead
+    for name, words in (("coastline NEWS", "exists here already"), ("", "required"), ("a\u202eb", "The name")):
+        answer = client.post(reverse("new-project"), {"name": name})
+        assert answer.status_code == 422
+        assert words in answer.text
+    named_new = client.post(reverse("new-project"), {"name": "New"})
+    assert named_new.headers["Location"] == reverse("annotation:import", args=["new-2"])
+
+
+def test_staff_act_as_leads_everywhere(client):
+    project = ProjectFactory()
+    client.force_login(UserFactory(is_staff=True))
+    assert next_title(client, project) == "Next: import a corpus"
+
+
+def test_what_cannot_be_understood_gets_a_page(client):
+    membership = MembershipFactory()
+    client.force_login(membership.user)
+    answer = client.get(reverse("annotation:examples", args=[membership.project.slug]) + "?page=1")
+    assert answer.status_code == 400
+    assert "Unknown parameter in the address. Known here: q, after, before." in answer.text
 
 
 def test_the_list_takes_as_many_queries_for_many_projects(client, django_assert_num_queries):
@@ -54,7 +119,7 @@ def test_the_list_takes_as_many_queries_for_many_projects(client, django_assert_
     for _ in range(8):
         MembershipFactory(user=user)
     client.force_login(user)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         client.get(reverse("project-list"))
 
 
@@ -75,6 +140,7 @@ def test_other_peoples_projects_do_not_exist(client):
 
 def test_a_project_without_labels_says_not_measured(client):
     membership = MembershipFactory()
+    ExampleFactory(project=membership.project)
     client.force_login(membership.user)
     page = client.get(reverse("project-home", args=[membership.project.slug])).content.decode()
     assert "Not measured" in page

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from functools import cache
 from xml.etree import ElementTree
 
 from django import template
 from django.conf import settings
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+
+from annotation.charts import Chart
 
 register = template.Library()
 
@@ -46,7 +52,7 @@ def mark() -> SafeString:
 def score(value: float | None) -> str:
     """A score as .583; what was not measured is said so, never shown as 0."""
     if value is None:
-        return "not measured"
+        return gettext("not measured")
     return f"{value:.3f}".removeprefix("0") if value >= 0 else f"−{-value:.3f}".replace("−0", "−")
 
 
@@ -60,6 +66,28 @@ def count(value: int) -> str:
 def plain_text(text: str) -> str:
     """A reference without the marks of its sentences."""
     return " ".join(re.sub(r"</?t>", " ", text).split())
+
+
+@register.filter
+def moment(value: dt.datetime | None) -> str:
+    """A point in time as 16 Nov 2026, 14:31, in the time zone of the server."""
+    return date_format(timezone.localtime(value), "j M Y, H:i") if value else ""
+
+
+@register.filter
+def details(value: dict[str, object]) -> str:
+    """The detail of an audit entry in one line; counts of nothing are left out."""
+    flat = {
+        name: ", ".join(f"{key} {number}" for key, number in item.items() if number) if isinstance(item, dict) else item
+        for name, item in value.items()
+    }
+    return "; ".join(f"{name}: {item}" for name, item in flat.items() if item not in ("", None))
+
+
+@register.filter
+def drawing(chart: Chart) -> SafeString:
+    """The picture of a chart. charts.py builds it as a tree, which escapes every text in it."""
+    return mark_safe(chart.svg)  # noqa: S308
 
 
 @register.filter

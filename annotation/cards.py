@@ -1,0 +1,196 @@
+"""What an app tells the pages that show several apps: where a stage stands, and what to do next.
+
+Each app has a module `cards`; workbench/ puts them together. A card is made of words and addresses, never of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.charts import pie_path
+from annotation.models import Role, Run, RunState, Stage
+from annotation.services.overview import ProjectOverview
+
+# The walk of the data: one word per stage, in this order, everywhere.
+STAGES = (
+    "import", "split", "decompose", "rank", "plan", "write", "judge", "publish", "aggregate", "score", "evaluate",
+    "export",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StageCard:
+    """One stage of the strip: done, under way ("now", with the share that is done) or waiting."""
+
+    name: str
+    state: Literal["done", "now", "wait"]
+    count: str
+    url: str = ""
+    share: float = 0.5
+
+    @property
+    def pie(self) -> str:
+        return pie_path(self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class NextCard:
+    """The one thing to do now. Of all that apps offer, the one with the highest urgency is shown."""
+
+    urgency: int
+    title: str
+    text: str
+    button: str
+    url: str
+
+
+def stages(overview: ProjectOverview) -> list[StageCard]:
+    """The stages that live in this app."""
+    project = overview.project
+    examples = reverse("annotation:examples", args=[project.slug])
+    has_corpus = overview.examples > 0
+    cards = [
+        StageCard(
+            "import",
+            "done" if has_corpus else "now",
+            _counted(overview.examples, "example") if has_corpus else _("nothing yet"),
+            examples if has_corpus else reverse("annotation:import", args=[project.slug]),
+            share=0,
+        ),
+        StageCard(
+            "split",
+            "done" if overview.sentences else "wait",
+            _counted(overview.sentences, "sentence") if overview.sentences else _("waits for texts"),
+            examples if overview.sentences else "",
+        ),
+        StageCard(
+            "decompose",
+            "done" if overview.stus else "wait",
+            _counted(overview.stus, "STU") if overview.stus else _("no STUs yet"),
+            examples if overview.stus else "",
+        ),
+        StageCard("rank", "wait", _("not ranked")),
+        StageCard("plan", "wait", _("no plan")),
+        StageCard(
+            "write",
+            "done" if overview.scus else "wait",
+            _counted(overview.scus, "SCU") if overview.scus else _("no SCUs yet"),
+            examples if overview.scus else "",
+        ),
+        StageCard("judge", "wait", _("no tasks")),
+        StageCard(
+            "aggregate",
+            "done" if overview.labels else "wait",
+            _counted(overview.labels, "label") if overview.labels else _("no labels yet"),
+            examples if overview.labels else "",
+        ),
+    ]
+    return [*cards, _export_card(overview)]
+
+
+def _export_card(overview: ProjectOverview) -> StageCard:
+    project, is_lead = overview.project, overview.role == Role.LEAD
+    url = reverse("annotation:export", args=[project.slug]) if is_lead and overview.examples else ""
+    done = Run.objects.filter(project=project, stage=Stage.EXPORT, state=RunState.DONE).order_by("-pk").first()
+    if done and done.ended_at:
+        return StageCard("export", "done", _("last on %(day)s") % {"day": f"{done.ended_at:%-d %b %Y}"}, url)
+    return StageCard("export", "wait", _("any time") if overview.examples else _("waits for texts"), url)
+
+
+def _counted(number: int, word: str) -> str:
+    words = {
+        "example": ngettext("%(n)s example", "%(n)s examples", number),
+        "sentence": ngettext("%(n)s sentence", "%(n)s sentences", number),
+        "STU": ngettext("%(n)s STU", "%(n)s STUs", number),
+        "SCU": ngettext("%(n)s SCU", "%(n)s SCUs", number),
+        "label": ngettext("%(n)s label", "%(n)s labels", number),
+    }
+    return words[word] % {"n": f"{number:,}"}
+
+
+def next_steps(overview: ProjectOverview) -> list[NextCard]:
+    """What this app would do next, for the role of the person who looks."""
+    project, slug = overview.project, overview.project.slug
+    is_lead = overview.role == Role.LEAD
+    cards = []
+    if not is_lead:
+        if overview.examples:
+            cards.append(
+                NextCard(
+                    10,
+                    _("Next: read the examples"),
+                    _("Each shows its document, its references with their sentences, its units and its summaries."),
+                    _("Open the examples"),
+                    reverse("annotation:examples", args=[slug]),
+                )
+            )
+        return cards
+    running = Run.objects.filter(project=project, state__in=(RunState.QUEUED, RunState.RUNNING)).order_by("-pk").first()
+    if running:
+        cards.append(
+            NextCard(
+                90,
+                _("Under way: %(stage)s") % {"stage": running.stage},
+                _("A worker does it in the background. You can leave the page."),
+                _("See how far it is"),
+                reverse("annotation:run", args=[slug, running.pk]),
+            )
+        )
+    last_import = Run.objects.filter(project=project, stage=Stage.IMPORT).order_by("-pk").first()
+    if last_import and last_import.state == RunState.FAILED:
+        cards.append(
+            NextCard(
+                80,
+                _("Next: look at the import that failed"),
+                _("Nothing of it was written. The page of the run says what was wrong and what to do."),
+                _("Open the failed import"),
+                reverse("annotation:run", args=[slug, last_import.pk]),
+            )
+        )
+    if not overview.examples:
+        cards.append(
+            NextCard(
+                70,
+                _("Next: import a corpus"),
+                _("References and the summaries of your systems. A dry run says what is wrong before it writes."),
+                _("Import a corpus"),
+                reverse("annotation:import", args=[slug]),
+            )
+        )
+    elif overview.people < 2:
+        cards.append(
+            NextCard(
+                50,
+                _("Next: invite the people who write and judge"),
+                _("You are alone in this project. An invitation is a link that works once and for some days."),
+                _("Invite somebody"),
+                reverse("annotation:members", args=[slug]),
+            )
+        )
+    elif overview.labels:
+        cards.append(
+            NextCard(
+                20,
+                _("Next: take the results with you"),
+                _("%(labels)s labels are here. An export holds everything, with a manifest to check it by.")
+                % {"labels": f"{overview.labels:,}"},
+                _("Export the project"),
+                reverse("annotation:export", args=[slug]),
+            )
+        )
+    else:
+        cards.append(
+            NextCard(
+                10,
+                _("Next: look through the examples"),
+                _("The corpus is here. Check that references, sentences and summaries came in as you meant them."),
+                _("Open the examples"),
+                reverse("annotation:examples", args=[slug]),
+            )
+        )
+    return cards

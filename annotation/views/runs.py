@@ -1,0 +1,228 @@
+"""Pages about jobs: asking for an import or an export, and following it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotation.access import EVERYBODY, LEADS, project_view
+from annotation.forms import ExportForm, ImportForm
+from annotation.models import Project, Role, Run, RunState, Stage, User
+from annotation.parameters import only_known, whole_number
+from annotation.services import jobs
+from annotation.services.export_job import download_of, request_export
+from annotation.services.files import keep_upload, upload_path
+from annotation.services.history import list_runs
+from annotation.services.import_job import CannotImport, request_import, request_import_after
+from annotation.tasks import send_run
+from annotation.uploads import is_too_big
+
+ENDED = (RunState.DONE, RunState.FAILED, RunState.CANCELLED)
+
+
+# --- asking --------------------------------------------------------------------------------------------------------
+
+
+@project_view("GET", "HEAD", "POST", roles=LEADS)
+def import_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Upload a file; a worker checks it and writes nothing yet."""
+    form = ImportForm()
+    if request.method == "POST":
+        form = ImportForm(request.POST, request.FILES)
+        if is_too_big(request):
+            form.add_error("file", too_big_words())
+        elif form.is_valid():
+            try:
+                return _to_run(project, _start_dry_run(request, project, form))
+            except jobs.TooManyJobs as error:
+                form.add_error(None, str(error))
+    context = {"project": project, "page": "import", "form": form, "max_mb": settings.IMPORT_MAX_BYTES // 1024**2}
+    return render(request, "annotation/import.html", context, status=422 if form.errors else 200)
+
+
+def _start_dry_run(request: HttpRequest, project: Project, form: ImportForm) -> Run:
+    assert isinstance(request.user, User)
+    upload = form.cleaned_data["file"]
+    kept = keep_upload(upload.name or "upload", upload.chunks())
+    return request_import(
+        project,
+        kept,
+        corpus_format=form.cleaned_data["format"],
+        dry_run=True,
+        now=timezone.now(),
+        actor=request.user,
+    )
+
+
+def too_big_words() -> str:
+    return _("The file is larger than %(mb)s MB. Import it in parts, or ask the person who runs this server.") % {
+        "mb": settings.IMPORT_MAX_BYTES // 1024**2
+    }
+
+
+@project_view("POST", roles=LEADS)
+def start_import(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
+    """Import what a dry run has found good."""
+    check = get_object_or_404(Run, project=project, pk=run_id)
+    assert isinstance(request.user, User)
+    try:
+        run, is_new = request_import_after(check, now=timezone.now(), actor=request.user)
+    except (CannotImport, jobs.TooManyJobs) as error:
+        messages.error(request, str(error))
+        return redirect("annotation:run", project.slug, check.pk)
+    if is_new:
+        send_run(run)
+    return redirect("annotation:run", project.slug, run.pk)
+
+
+@project_view("GET", "HEAD", "POST", roles=LEADS)
+def export_page(request: HttpRequest, project: Project) -> HttpResponse:
+    form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial={"format": "jsonl"})
+    if request.method == "POST" and form.is_valid():
+        assert isinstance(request.user, User)
+        try:
+            run = request_export(
+                project, corpus_format=form.cleaned_data["format"], now=timezone.now(), actor=request.user
+            )
+            return _to_run(project, run)
+        except jobs.TooManyJobs as error:
+            form.add_error(None, str(error))
+    exports = list(Run.objects.filter(project=project, stage=Stage.EXPORT).order_by("-pk")[:10])
+    context = {
+        "project": project,
+        "page": "export",
+        "form": form,
+        "exports": [(run, download_of(run) is not None) for run in exports],
+        "kept_days": settings.FILES_KEPT_DAYS,
+    }
+    return render(request, "annotation/export.html", context, status=422 if form.errors else 200)
+
+
+def _to_run(project: Project, run: Run) -> HttpResponse:
+    send_run(run)
+    return redirect("annotation:run", project.slug, run.pk)
+
+
+# --- following -----------------------------------------------------------------------------------------------------
+
+
+@project_view("GET", "HEAD", roles=EVERYBODY)
+def runs(request: HttpRequest, project: Project) -> HttpResponse:
+    only_known(request.GET, "before")
+    found = list_runs(project, before=whole_number(request.GET, "before"))
+    context = {
+        "project": project,
+        "page": "runs",
+        "runs": found,
+        "missing": [queue for queue in jobs.missing_queues() if any(_waits_on(run, queue) for run in found.rows)],
+    }
+    return render(request, "annotation/runs.html", context)
+
+
+def _waits_on(run: Run, queue: str) -> bool:
+    return run.state == RunState.QUEUED and run.queue == queue
+
+
+@project_view("GET", "HEAD", roles=EVERYBODY)
+def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
+    found = get_object_or_404(Run.objects.select_related("started_by", "retry_of"), project=project, pk=run_id)
+    leads = project.viewer_role == Role.LEAD
+    counts = found.counts
+    context = {
+        **_progress(project, found),
+        "count_rows": _count_rows(found),
+        "has_upload": bool(found.parameters.get("upload")) and upload_path(found.parameters["upload"]).exists(),
+        "can_download": leads and download_of(found) is not None,
+        "more_problems": counts.get("problem_count", 0) - len(counts.get("problems", [])),
+        "more_notes": counts.get("note_count", 0) - len(counts.get("notes", [])),
+        "seconds": round((found.ended_at - found.started_at).total_seconds(), 1)
+        if found.ended_at and found.started_at
+        else None,
+    }
+    return render(request, "annotation/run.html", context)
+
+
+@project_view("GET", "HEAD", roles=EVERYBODY)
+def run_progress(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
+    """The part of a run's page that asks for itself. When the run has ended, the page is loaded once more and stays."""
+    found = get_object_or_404(Run, project=project, pk=run_id)
+    if found.state in ENDED:
+        return HttpResponseClientRefresh()
+    return render(request, "annotation/_progress.html", _progress(project, found))
+
+
+def _progress(project: Project, run: Run) -> dict[str, object]:
+    share = round(100 * run.steps_done / run.steps_total) if run.steps_total else None
+    return {
+        "project": project,
+        "page": "runs",
+        "run": run,
+        "ended": run.state in ENDED,
+        "share": share,
+        "nobody_works": run.state == RunState.QUEUED and not jobs.has_worker(run.queue),
+        "missing_seconds": settings.WORKER_MISSING_SECONDS,
+    }
+
+
+def _count_rows(run: Run) -> list[tuple[str, int, int | None]]:
+    """What came of a run, as (what, in the files, new); an export has no "new"."""
+    if "file" in run.counts:
+        counts, new = run.counts["file"], run.counts["new"]
+        return [(_names(name), number, new[name]) for name, number in counts.items() if number or new[name]]
+    return [(_names(name), number, None) for name, number in run.counts.items() if isinstance(number, int) and number]
+
+
+def _names(word: str) -> str:
+    """A kind of rows, for people. Kinds that are not listed keep their own word."""
+    names = {
+        "examples": _("Examples"),
+        "references": _("References"),
+        "sentences": _("Sentences"),
+        "systems": _("Systems"),
+        "summaries": _("Summaries"),
+        "scus": _("SCUs"),
+        "stus": _("STUs"),
+        "labels": _("Labels"),
+        "contributors": _("Contributors"),
+        "mixes": _("Mixes"),
+        "folds": _("Folds"),
+    }
+    return names.get(word, word)
+
+
+# --- stopping, trying again, taking away ---------------------------------------------------------------------------
+
+
+@project_view("POST", roles=LEADS)
+def cancel(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
+    found = get_object_or_404(Run, project=project, pk=run_id)
+    assert isinstance(request.user, User)
+    if not jobs.cancel_run(found, now=timezone.now(), actor=request.user):
+        messages.error(request, _("It had ended before. Nothing was cancelled."))
+    return redirect("annotation:run", project.slug, found.pk)
+
+
+@project_view("POST", roles=LEADS)
+def retry(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
+    found = get_object_or_404(Run, project=project, pk=run_id)
+    assert isinstance(request.user, User)
+    try:
+        again = jobs.retry_run(found, now=timezone.now(), actor=request.user)
+    except (jobs.CannotRetry, jobs.TooManyJobs) as error:
+        messages.error(request, str(error))
+        return redirect("annotation:run", project.slug, found.pk)
+    return _to_run(project, again)
+
+
+@project_view("GET", "HEAD", roles=LEADS)
+def download(request: HttpRequest, project: Project, run_id: int) -> HttpResponseBase:
+    found = get_object_or_404(Run, project=project, pk=run_id)
+    path = download_of(found)
+    if path is None:
+        raise Http404
+    return FileResponse(path.open("rb"), as_attachment=True, filename=found.counts["download"]["name"])
