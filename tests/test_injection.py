@@ -120,7 +120,7 @@ def test_markup_is_text_on_every_page(client, project, evil):
         assert "alert(1)" not in re.sub(r'="[^"]*"', "", tags), address
         assert "<script>" not in answer.text, address
         assert not re.search(r'href="\s*javascript:', answer.text), address
-        assert "49" not in re.findall(r"7\*7|49", answer.text)[:1], address
+        assert "P 49" not in answer.text, address
         shown += "alert(1)" in answer.text or "{{7*7}}" in answer.text
     assert shown >= 10  # it really was there
 

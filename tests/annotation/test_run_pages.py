@@ -12,7 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +21,7 @@ from annotation.services import jobs
 from annotation.services.demo import load_demo
 from annotation.services.files import drop_old_files, keep_upload, safe_name, upload_path
 from tests.conftest import NOW
-from tests.factories import MembershipFactory, RunFactory, WorkerFactory
+from tests.factories import ExampleFactory, MembershipFactory, ReferenceFactory, RunFactory, WorkerFactory
 
 GOOD = b'{"id": "a", "reference": "The mill closed.", "summaries": {"s": "It shut."}}\n'
 BAD = b'{"id": "a", "reference": "The mill closed."}\n{"id": "a"\n'
@@ -189,20 +188,18 @@ def test_an_export_is_a_zip_that_imports_again(client, sent):
     assert (check.counts["problem_count"], check.counts["new"]["examples"]) == (0, 12)
 
 
-def test_what_a_format_cannot_hold_is_told(client, project, sent):
-    upload(client, project, GOOD)
-    check = models.Run.objects.get()
-    jobs.run_job(check.pk)
-    client.post(page("start-import", project, check.pk))
-    jobs.run_job(models.Run.objects.order_by("-pk").first().pk)
+def test_what_a_format_cannot_hold_is_told(client, project, sent, settings, tmp_path):
+    settings.EXPORTS_DIR = tmp_path
+    example = ExampleFactory(project=project, position=1, key="a")
+    for number in (1, 2):
+        ReferenceFactory(example=example, key=str(number), position=number)
     client.post(page("export", project), {"format": "lite2-3pyramid"})
     run = models.Run.objects.get(stage="export")
     jobs.run_job(run.pk)
-    run.refresh_from_db()
-    assert run.state in ("done", "failed")
-    if run.state == "failed":
-        assert "lite2-3pyramid cannot hold this project" in run.error
-    assert not list(settings.EXPORTS_DIR.glob("draft-*"))
+    shown = client.get(page("run", project, run.pk)).text
+    assert "lite2-3pyramid cannot hold this project" in shown
+    assert "Use the format jsonl, which holds everything." in shown
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_no_longer_kept_is_told(client, project):
