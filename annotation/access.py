@@ -20,10 +20,10 @@ LEADS = frozenset({Role.LEAD.value})
 
 def role_in(project: Project, user: Any) -> str:
     """The role of a user in a project; staff act as leads everywhere. "" if there is none."""
+    if user.is_staff:
+        return Role.LEAD.value
     membership = Membership.objects.filter(project=project, user_id=user.pk, left_at__isnull=True).first()
-    if membership:
-        return str(membership.role)
-    return Role.LEAD.value if user.is_staff else ""
+    return str(membership.role) if membership else ""
 
 
 def project_for(user: Any, slug: str, roles: frozenset[str]) -> Project:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -98,7 +99,7 @@ def _export_card(overview: ProjectOverview) -> StageCard:
     url = reverse("annotation:export", args=[project.slug]) if is_lead and overview.examples else ""
     done = Run.objects.filter(project=project, stage=Stage.EXPORT, state=RunState.DONE).order_by("-pk").first()
     if done and done.ended_at:
-        return StageCard("export", "done", _("last on %(day)s") % {"day": f"{done.ended_at:%-d %b %Y}"}, url)
+        return StageCard("export", "done", _("last on %(day)s") % {"day": date_format(done.ended_at, "j M Y")}, url)
     return StageCard("export", "wait", _("any time") if overview.examples else _("waits for texts"), url)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from typing import Any
 
 from celery import shared_task, signals
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -40,6 +41,7 @@ class Pulse:
 
     def __init__(self, name: str, queues: list[str]) -> None:
         self.name, self.queues = name, queues
+        self.shown_at = float("-inf")
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._run, name="pulse", daemon=True)
 
@@ -47,20 +49,27 @@ class Pulse:
         try:
             while True:
                 try:
-                    jobs.show_worker(self.name, self.queues)
-                    for run in jobs.sweep_runs():
-                        send_run(run)
-                    files.drop_old_files(now=timezone.now())
-                except DatabaseError as error:
+                    self._beat()
+                except jobs.DATABASE_ERRORS as error:
                     logger.warning("pulse: the database cannot be written now (%s)", error)
                     connection.close()
-                except OSError as error:
-                    logger.warning("pulse: old files cannot be dropped now (%s)", error)
+                except Exception:
+                    logger.exception("pulse: this beat failed; the next one tries again")
                 if self.stopped.wait(settings.RUN_BEAT_SECONDS):
                     jobs.hide_worker(self.name)
                     return
         finally:
             connection.close()
+
+    def _beat(self) -> None:
+        jobs.show_worker(self.name, self.queues)
+        earlier, self.shown_at = self.shown_at, time.monotonic()
+        # After a time in which nobody could write (one import on SQLite is enough) all hearts seem to have stopped.
+        # They get until the next beat to show that they live.
+        if self.shown_at - earlier < settings.RUN_STALE_SECONDS / 2:
+            for run in jobs.sweep_runs(self.queues):
+                send_run(run)
+            files.drop_old_files(now=timezone.now())
 
 
 _pulses: list[Pulse] = []

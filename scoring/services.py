@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from django.db.models import Count, Q, Sum
+
 from annotation.models import Label, Project, Unit, UnitKind
 from scoring.metrics import score_example, score_system
 
@@ -15,17 +17,20 @@ def human_scores(project: Project, *, rule: str = Label.IMPORTED) -> dict[str, f
     """
     units = Unit.objects.current().filter(kind=UnitKind.SCU, example__project=project, example__trashed_at__isnull=True)
     needed = Counter(units.values_list("example_id", flat=True))
-    rows = Label.objects.filter(rule=rule, unit__in=units, summary__system__trashed_at__isnull=True).values_list(
-        "summary__system__name", "unit__example_id", "unit__weight", "present"
-    )
-    found: defaultdict[str, defaultdict[int, list[tuple[int, bool]]]] = defaultdict(lambda: defaultdict(list))
-    for system, example, weight, present in rows.iterator(chunk_size=5000):
-        found[system][example].append((weight, present))
-    return {
-        system: score_system(
-            score_example([present for _, present in labels], [weight for weight, _ in labels])
-            for example, labels in by_example.items()
-            if len(labels) == needed[example]
+    labels = Label.objects.filter(rule=rule, unit__in=units, summary__system__trashed_at__isnull=True)
+    # Weights are summed by the database: one row per system and example, not one per label.
+    rows = (
+        labels.order_by()
+        .values_list("summary__system__name", "unit__example_id")
+        .annotate(
+            number=Count("pk"),
+            weight=Sum("unit__weight"),
+            weight_found=Sum("unit__weight", filter=Q(present=True), default=0),
         )
-        for system, by_example in sorted(found.items())
-    }
+    )
+    found: defaultdict[str, list[float | None]] = defaultdict(list)
+    for system, example, number, weight, weight_found in rows.iterator(chunk_size=5000):
+        # All units found weigh as one, all others as another: the same formula on two sums.
+        score = score_example([1, 0], [weight_found, weight - weight_found])
+        found[system].append(score if number == needed[example] else None)
+    return {system: score_system(scores) for system, scores in sorted(found.items())}

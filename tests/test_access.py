@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import pytest
 from django.conf import settings
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation import models
+from annotation.services.accounts import create_token
 from tests.conftest import NOW
 from tests.factories import (
     ExampleFactory,
@@ -202,11 +204,39 @@ def test_only_those_who_may_are_answered(client, world, name):
 
 
 @pytest.mark.parametrize("name", sorted(name for name in TABLE if "slug" in str(ROUTES[name].pattern)))
-def test_another_project_does_not_exist(client, world, name):
-    """With the highest role at home, and with objects of either project in the address."""
-    client.force_login(world["lead"])
-    for method in TABLE[name].methods:
-        assert client.generic(method, address(name, "other")).status_code == 404
+@pytest.mark.parametrize("role", ROLES)
+def test_another_project_does_not_exist(client, world, name, role):
+    client.force_login(world[role])
+    for method in METHODS:
+        expected = 404 if method in TABLE[name].methods else 405
+        assert client.generic(method, address(name, "other")).status_code == expected
+
+
+@pytest.mark.parametrize("name", sorted(name for name in TABLE if name.startswith("api-") and name != "api-docs"))
+def test_a_token_may_what_its_user_may(client, world, name):
+    """The same walk as with a session. A session that is there as well adds nothing."""
+    for who, user in world.items():
+        headers = {"Authorization": f"Bearer {create_token(user, name='t', now=NOW)}"} if user else {}
+        for method in METHODS:
+            status = client.generic(method, address(name, "own"), headers=headers).status_code
+            allowed = who in (TABLE[name].post if method == "POST" else TABLE[name].who)
+            if not user:
+                assert status == 401, (method, who)
+            elif method not in TABLE[name].methods:
+                assert status == 405, (method, who)
+            elif allowed:
+                assert status < 300 or status in (400, 415), (method, who, status)
+            else:
+                assert status == (403 if who in ROLES else 404), (method, who, status)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, rule in TABLE.items() if "POST" in rule.methods))
+def test_every_form_wants_its_csrf_token(world, name):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(world["staff"])
+    before = models.AuditEntry.objects.count()
+    assert strict.post(address(name, "own")).status_code == 403
+    assert models.AuditEntry.objects.count() == before
 
 
 def objects_in_address(name: str) -> set[str]:
@@ -228,7 +258,8 @@ def test_objects_of_another_project_cannot_be_reached_through_ones_own(client, w
 
 def test_a_removed_member_is_out_at_the_next_request(client, world):
     client.force_login(world["viewer"])
-    home = reverse("project-home", args=["own"])
-    assert client.get(home).status_code == 200
+    pages = [reverse("project-home", args=["own"]), reverse("api-examples", args=["own"])]
+    assert [client.get(page).status_code for page in pages] == [200, 200]
     models.Membership.objects.filter(user=world["viewer"]).update(left_at=models.Membership.objects.first().joined_at)
-    assert client.get(home).status_code == 404
+    assert [client.get(page).status_code for page in pages] == [404, 404]
+    assert client.post(reverse("annotation:cancel-run", args=["own", 1])).status_code == 404

@@ -38,7 +38,7 @@ STAYS = {
     # one word per stage, in the pages as in the code
     "import", "split", "decompose", "rank", "plan", "write", "judge", "publish", "aggregate", "score", "evaluate", "export",
     # rules and acts are stored words
-    "imported", "invite",
+    "imported",
 }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def project() -> models.Project:
     RunFactory(**ended, state="cancelled", parameters={"file": "α"})
     RunFactory(project=project)
     RunFactory(**ended, stage="export", state="done", counts={"examples": 1, "left_out": {"ε": 1}})
-    AuditEntryFactory(project=project, actor=lead, action="πράξη", target="α", detail={"ζ": "η"})
+    AuditEntryFactory(project=project, actor=lead, action="import", target="α", detail={"ζ": "η"})
     invite(project, role="viewer", note="κάποιος", actor=lead, now=NOW)
     create_token(lead, name="σενάριο", now=NOW)
     return project

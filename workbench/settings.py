@@ -108,8 +108,9 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Believe X-Forwarded-Proto only where a proxy is known to set it: anybody else could forge it.
-if switch("TRUST_PROXY"):
+# Believe X-Forwarded-… only where a proxy is known to set them: anybody else could forge them.
+TRUST_PROXY = switch("TRUST_PROXY")
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # HSTS for subdomains and preload lists bind hosts that are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -150,6 +151,7 @@ INSTALLED_APPS = [
     "workbench",
 ]
 MIDDLEWARE = [
+    "workbench.middleware.HealthMiddleware",  # first: load balancers ask by address, not by our name
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -162,6 +164,7 @@ MIDDLEWARE = [
     "workbench.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "workbench.middleware.PlainAnswersMiddleware",
     "axes.middleware.AxesMiddleware",  # last: it turns a refused login into its page
 ]
 ROOT_URLCONF = "workbench.urls"
@@ -191,6 +194,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_VERBOSE = False
+AXES_CLIENT_IP_CALLABLE = "workbench.middleware.client_address"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -284,6 +288,8 @@ UPLOADS_DIR, EXPORTS_DIR = VAR_DIR / "uploads", VAR_DIR / "exports"
 FILES_KEPT_DAYS = 7
 FILE_UPLOAD_HANDLERS = ["annotation.uploads.LimitedUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_TEMP_DIR = VAR_DIR / "incoming"  # not /tmp, which is often in memory
+FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 
 # --- API ---------------------------------------------------------------------------------------------------------
@@ -307,7 +313,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Pyramid Workbench",
-    "DESCRIPTION": "Everything the pages show, for programs. Make a token on the page “Your account”.",
+    "DESCRIPTION": "The corpus, for programs. Make a token on the page “Your account”.",
     "VERSION": "v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],

@@ -2,17 +2,16 @@
 
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
-from django.urls import URLPattern, URLResolver, include, path, reverse_lazy
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.views.account import ResetPassword
 from workbench import health, views
 
 # Django's own views answer PUT and more; ours say what they take.
 form_page = require_http_methods(["GET", "HEAD", "POST"])
 sign_in = login_not_required(form_page(auth_views.LoginView.as_view(redirect_authenticated_user=True)))
-reset_password = login_not_required(
-    form_page(auth_views.PasswordResetConfirmView.as_view(success_url=reverse_lazy("login")))
-)
+reset_password = login_not_required(form_page(ResetPassword.as_view()))
 
 handler400 = "workbench.views.bad_request"
 

@@ -56,7 +56,7 @@ def project_home(request: HttpRequest, project: Project) -> HttpResponse:
         "overview": overview,
         "stages": stage_strip(overview),
         "next": next_step(overview),
-        "missing": missing_queues(),
+        "missing": missing_queues(project),
         "scores": human_scores_card(project),
     }
     return render(request, "workbench/project_home.html", context)

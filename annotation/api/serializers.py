@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
@@ -96,6 +98,7 @@ class LabelSerializer(serializers.ModelSerializer[Label]):
 
 class RunSerializer(serializers.ModelSerializer[Run]):
     started_by = serializers.CharField(source="started_by.username", read_only=True, allow_null=True)
+    counts = serializers.SerializerMethodField()
     dry_run = serializers.SerializerMethodField(help_text="Whether an import only checks and counts.")
 
     class Meta:
@@ -105,6 +108,13 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "attempt", "retry_of", "started_by", "created_at", "started_at", "ended_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    def get_counts(self, run: Run) -> dict[str, Any]:
+        """The outcome, without the place of a file on our disk."""
+        counts = dict(run.counts)
+        if "download" in counts:
+            counts["download"] = {key: value for key, value in counts["download"].items() if key != "place"}
+        return counts
 
     def get_dry_run(self, run: Run) -> bool:
         return bool(run.parameters.get("dry_run", False))

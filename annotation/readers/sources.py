@@ -52,7 +52,7 @@ def open_source(path: Path, limits: Limits) -> Source:
         if path.is_dir():
             return FolderSource(path, limits)
         if not path.exists():
-            raise UnreadableSource(f"{path} does not exist. Check the path.")
+            raise UnreadableSource(f"{path.name or path} does not exist. Check the path.")
         if not path.is_file():
             raise UnreadableSource(f"{path} is not a file or folder.")
         if path.stat().st_size == 0:

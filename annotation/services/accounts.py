@@ -14,10 +14,12 @@ def set_theme(user: User, theme: str) -> None:
     User.objects.filter(pk=user.pk).update(theme=theme)
 
 
-def set_password(user: User, password: str) -> User:
+@transaction.atomic
+def set_password(user: User, password: str, *, now: dt.datetime) -> User:
     """Set a new password; sessions and reset links made with the old one end."""
     user.set_password(password)
     user.save(update_fields=["password"])
+    record_audit("set password", None, target=user.username, actor=user, now=now)
     return user
 
 

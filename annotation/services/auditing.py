@@ -5,7 +5,32 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.models import AuditEntry, Project, User
+
+# Acts as they are stored, and as people read them.
+ACTS = {
+    "add member": _("added a member"),
+    "cancel run": _("cancelled a run"),
+    "create project": _("created the project"),
+    "create token": _("made a token"),
+    "export": _("exported"),
+    "import": _("imported"),
+    "invite": _("invited"),
+    "remove member": _("removed a member"),
+    "restore": _("restored"),
+    "retry run": _("tried a run again"),
+    "revoke invitation": _("took an invitation back"),
+    "revoke token": _("revoked a token"),
+    "set password": _("set a password"),
+    "trash": _("moved to the trash"),
+}
+
+
+def name_act(action: str) -> str:
+    """An act for people. One that is not listed keeps its own word."""
+    return str(ACTS.get(action, action))
 
 
 def record_audit(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Q
 
-from annotation.models import Example, Project, Reference, Summary, Unit, UnitKind
+from annotation.models import Example, Project, Reference, Summary, System, Unit, UnitKind
 from annotation.records import ExampleRecord, ReferenceRecord, UnitRecord
 from annotation.services.loading import load_examples
 
@@ -61,7 +61,8 @@ def _rows(examples: list[Example]) -> list[ExampleRow]:
     ids = [example.pk for example in examples]
     references = Reference.objects.filter(example__in=ids).order_by("-position").values_list("example_id", "text")
     counts = dict(Reference.objects.filter(example__in=ids).order_by().values_list("example").annotate(Count("pk")))
-    summaries = dict(Summary.objects.filter(example__in=ids).order_by().values_list("example").annotate(Count("pk")))
+    live = Summary.objects.filter(example__in=ids, system__trashed_at__isnull=True)
+    summaries = dict(live.order_by().values_list("example").annotate(Count("pk")))
     units = Unit.objects.current().filter(example__in=ids).order_by().values_list("example", "kind")
     by_kind = {(example, kind): number for example, kind, number in units.annotate(Count("pk"))}
     first = dict(references)  # the last one assigned is the first reference
@@ -106,13 +107,13 @@ def read_example(project: Project, position: int, *, rule: str) -> ExampleView |
     example = live.filter(position=position).first()
     if example is None:
         return None
-    record = load_examples([example])[0].record
+    record = _without_trash(load_examples([example])[0].record, project)
     units = [unit for unit in record.units if unit.superseded_at is None and unit.trashed_at is None]
     systems = [summary.system for summary in record.summaries]
     rows = []
     for unit in units:
         labels = {label.system: label.present for label in unit.labels if label.rule == rule}
-        if labels:
+        if labels.keys() & set(systems):
             rows.append((unit, [labels.get(system) for system in systems]))
     positions = live.order_by("position").values_list("position", flat=True)
     return ExampleView(
@@ -124,6 +125,12 @@ def read_example(project: Project, position: int, *, rule: str) -> ExampleView |
         earlier=positions.filter(position__lt=position).last(),
         later=positions.filter(position__gt=position).first(),
     )
+
+
+def _without_trash(record: ExampleRecord, project: Project) -> ExampleRecord:
+    """An example without the summaries of systems that are in the trash."""
+    live = set(System.objects.live().filter(project=project).values_list("name", flat=True))
+    return replace(record, summaries=tuple(summary for summary in record.summaries if summary.system in live))
 
 
 def _reference_view(reference: ReferenceRecord, units: list[UnitRecord]) -> ReferenceView:

@@ -161,16 +161,16 @@ def _sha256(path: Path) -> str:
 
 def _record(project: Project, report: ExportReport, corpus_format: str, now: dt.datetime, actor: User | None) -> None:
     """The run and the audit entry of an export that nobody queued."""
-    target = str(report.directory)
     Run.objects.create(
         project=project,
         stage=Stage.EXPORT,
         state=RunState.DONE,
-        parameters={"directory": target, "format": corpus_format},
+        parameters={"directory": str(report.directory), "format": corpus_format},
         counts=report.counts.as_dict(),
         started_by=actor,
         created_at=now,
         started_at=now,
         ended_at=timezone.now(),
     )
-    record_audit("export", project, target=target, actor=actor, now=now, detail={"format": corpus_format})
+    detail = {"format": corpus_format}
+    record_audit("export", project, target=report.directory.name, actor=actor, now=now, detail=detail)

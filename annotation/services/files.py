@@ -17,9 +17,10 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation.models import Run, RunState
+from annotation.models import Project, Run, RunState
 
 MAX_NAME_BYTES = 120
+SPARE_UPLOADS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,20 @@ def export_path(name: str) -> Path:
 
 def drop_upload(place: str) -> None:
     """Forget an upload that has been imported."""
+    if not re.fullmatch(r"[0-9a-f]{32}/[^/]+", place):
+        raise ValueError(f"{place!r} is no place of an upload")
     shutil.rmtree(upload_path(place).parent, ignore_errors=True)
+
+
+def drop_spare_uploads(project: Project) -> None:
+    """Forget all but the newest uploads of a project that no unfinished run needs: nobody imports a tenth-last try."""
+    runs = Run.objects.filter(project=project, parameters__has_key="upload").order_by("-pk")
+    places = list(dict.fromkeys(runs.values_list("parameters__upload", flat=True)))
+    unfinished = runs.filter(state__in=(RunState.QUEUED, RunState.RUNNING))
+    needed = set(unfinished.values_list("parameters__upload", flat=True))
+    for place in places[SPARE_UPLOADS:]:
+        if place not in needed:
+            drop_upload(place)
 
 
 def drop_old_files(*, now: dt.datetime) -> int:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.readers import FORMATS
-from annotation.services.files import KeptFile, drop_upload, upload_path
+from annotation.services.files import KeptFile, drop_spare_uploads, drop_upload, upload_path
 from annotation.services.importing import ImportRefused, ImportReport, import_corpus
-from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
+from annotation.services.jobs import JobRefused, Ticket, TooManyJobs, register_job, request_job
 from annotation.services.projects import ProjectInTrash
 
 # Problems and notes kept with a run; the whole report could be larger than the corpus.
@@ -36,6 +36,7 @@ def request_import(
     """Note an import to be done. The caller sends its id to a worker once this is committed."""
     if corpus_format not in FORMATS:
         raise ValueError(f"{corpus_format!r} is no format. Known: {', '.join(FORMATS)}.")
+    drop_spare_uploads(project)
     parameters = {
         "upload": upload.place,
         "file": upload.name,
@@ -44,7 +45,11 @@ def request_import(
         "format": corpus_format,
         "dry_run": dry_run,
     }
-    return request_job(Stage.IMPORT, parameters, now=now, project=project, actor=actor)
+    try:
+        return request_job(Stage.IMPORT, parameters, now=now, project=project, actor=actor)
+    except TooManyJobs:
+        drop_upload(upload.place)
+        raise
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import secrets
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import Invitation, Membership, Project, Role, User
@@ -22,6 +22,14 @@ class InvitationUnusable(Exception):
 
 class LastLead(Exception):
     """A project must keep a lead."""
+
+
+class MembershipChanged(Exception):
+    """The membership ended while somebody looked at it. The message says what to do."""
+
+
+class NameTaken(Exception):
+    """Somebody else has taken the user name in the meantime."""
 
 
 def _hash(token: str) -> str:
@@ -81,7 +89,11 @@ def accept_invitation(token: str, user: User, *, now: dt.datetime) -> Membership
 def join_as_new_user(token: str, *, username: str, password: str, now: dt.datetime) -> User:
     """Make an account and join with it: both or neither."""
     find_invitation(token, now=now)
-    user = User.objects.create_user(username, password=password)
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(username, password=password)
+    except IntegrityError as error:
+        raise NameTaken from error
     accept_invitation(token, user, now=now)
     return user
 
@@ -100,24 +112,45 @@ def revoke_invitation(invitation: Invitation, *, actor: User, now: dt.datetime) 
 @transaction.atomic
 def remove_member(membership: Membership, *, actor: User, now: dt.datetime) -> None:
     """End a membership. The work stays, with its credit; access ends with the next request."""
-    _keep_a_lead(membership)
-    Membership.objects.filter(pk=membership.pk, left_at__isnull=True).update(left_at=now)
-    record_audit("remove member", membership.project, target=membership.user.username, actor=actor, now=now)
+    current = _lock(membership)
+    _keep_a_lead(current)
+    _end(current, actor=actor, now=now)
+    record_audit("remove member", current.project, target=current.user.username, actor=actor, now=now)
 
 
 @transaction.atomic
 def change_role(membership: Membership, *, role: str, actor: User, now: dt.datetime) -> Membership:
     """Give a member another role: the old membership ends, a new one begins, so that history stays true."""
-    if role == membership.role:
-        return membership
-    _keep_a_lead(membership)
-    Membership.objects.filter(pk=membership.pk, left_at__isnull=True).update(left_at=now)
-    return add_member(membership.project, membership.user, role=role, now=now, actor=actor)
+    current = _lock(membership)
+    if role == current.role:
+        return current
+    _keep_a_lead(current)
+    _end(current, actor=actor, now=now)
+    return add_member(current.project, current.user, role=role, now=now, actor=actor)
+
+
+def _lock(membership: Membership) -> Membership:
+    """The membership as it is now, under a lock on its project: two leads could change it, or each other, at once."""
+    Project.objects.select_for_update().get(pk=membership.project_id)
+    current = (
+        Membership.objects.filter(pk=membership.pk, left_at__isnull=True).select_related("project", "user").first()
+    )
+    if current is None:
+        raise MembershipChanged(_("Somebody else has just changed this member. Load the page again."))
+    return current
+
+
+def _end(membership: Membership, *, actor: User, now: dt.datetime) -> None:
+    Membership.objects.filter(pk=membership.pk).update(left_at=now)
+    # Whoever is no longer a lead must not come back by a link made while they were one.
+    open_ones = Invitation.objects.filter(
+        project=membership.project, created_by=membership.user, used_at__isnull=True, revoked_at__isnull=True
+    )
+    for invitation in open_ones:
+        revoke_invitation(invitation, actor=actor, now=now)
 
 
 def _keep_a_lead(membership: Membership) -> None:
-    # Under a lock on the project, or two leads could remove each other at once.
-    Project.objects.select_for_update().get(pk=membership.project_id)
     others = Membership.objects.filter(project=membership.project_id, role=Role.LEAD, left_at__isnull=True)
     if membership.role == Role.LEAD and not others.exclude(pk=membership.pk).exists():
         raise LastLead(_("The project would have no lead. Make somebody else lead first."))

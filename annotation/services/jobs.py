@@ -7,20 +7,22 @@ the database alone.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import logging
+import sqlite3
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, User, Worker
@@ -32,6 +34,9 @@ logger = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 # Nobody needs more jobs of one project at once; a script gone wild must not fill the queue for all the others.
 MAX_UNFINISHED = 10
+UNFINISHED = (RunState.QUEUED, RunState.RUNNING)
+# InterfaceError is no DatabaseError, for historical reasons.
+DATABASE_ERRORS = (DatabaseError, InterfaceError)
 
 
 class JobRefused(Exception):
@@ -76,6 +81,7 @@ def register_job(stage: str, *, queue: str, work: Callable[[Run, Ticket], None])
 # --- asking for a job ----------------------------------------------------------------------------------------------
 
 
+@transaction.atomic
 def request_job(
     stage: str,
     parameters: dict[str, Any],
@@ -87,12 +93,9 @@ def request_job(
 ) -> Run:
     """Note a job to be done. The caller sends its id to a worker once this is committed."""
     if project:
-        waiting = Run.objects.filter(project=project, state__in=(RunState.QUEUED, RunState.RUNNING)).count()
-        if waiting >= MAX_UNFINISHED:
-            raise TooManyJobs(
-                _("%(n)s jobs of this project are not done yet. Wait for one, or cancel one.") % {"n": waiting}
-            )
-    return Run.objects.create(
+        Project.objects.select_for_update().get(pk=project.pk)  # or two at once could both be the last one allowed
+        refuse_too_many(project)
+    run = Run.objects.create(
         stage=stage,
         queue=JOBS[stage].queue,
         project=project,
@@ -100,15 +103,27 @@ def request_job(
         started_by=actor,
         retry_of=retry_of,
         created_at=now,
-        sent_at=now,
+        sent_at=Now(),
     )
+    run.refresh_from_db(fields=["sent_at"])
+    return run
+
+
+def refuse_too_many(project: Project) -> None:
+    """Say so if a project has as many unfinished jobs as one may have."""
+    unfinished = Run.objects.filter(project=project, state__in=UNFINISHED).count()
+    if unfinished >= MAX_UNFINISHED:
+        raise TooManyJobs(
+            _("%(n)s jobs of this project are not done yet. Wait for one, or cancel one.") % {"n": unfinished}
+        )
 
 
 @transaction.atomic
 def cancel_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> bool:
-    """Stop a run: at once if nobody has begun, else when its worker next looks. False if it has ended."""
-    waiting = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
-    cancelled = waiting.update(state=RunState.CANCELLED, ended_at=Now(), cancel_requested_at=now)
+    """Stop a run: at once if nobody works on it, else when its worker next looks. False if it has ended."""
+    idle = Q(state=RunState.QUEUED) | Q(state=RunState.RUNNING, heartbeat_at__lt=_stale_time())
+    stopped = {"state": RunState.CANCELLED, "claim": None, "ended_at": Now(), "cancel_requested_at": now}
+    cancelled = Run.objects.filter(idle, pk=run.pk).update(**stopped)
     asked = cancelled or Run.objects.filter(pk=run.pk, state=RunState.RUNNING).update(cancel_requested_at=now)
     if asked:
         record_audit("cancel run", run.project, target=f"{run.stage} {run.pk}", actor=actor, now=now)
@@ -118,12 +133,13 @@ def cancel_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> bool
 
 @transaction.atomic
 def retry_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> Run:
-    """A new run with the parameters of one that failed or was cancelled. The caller sends its id."""
+    """A new run with the parameters of one that failed or was cancelled. A second click finds the first one's run."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    alive = Run.objects.filter(retry_of=run, state__in=UNFINISHED).first()
+    if alive:
+        return alive
     if run.state not in (RunState.FAILED, RunState.CANCELLED):
-        raise CannotRetry(
-            _("This run is %(state)s. Only a run that failed or was cancelled can be tried again.")
-            % {"state": run.state}
-        )
+        raise CannotRetry(_("Only a run that failed or was cancelled can be tried again."))
     record_audit("retry run", run.project, target=f"{run.stage} {run.pk}", actor=actor, now=now)
     return request_job(run.stage, run.parameters, now=now, project=run.project, actor=actor, retry_of=run)
 
@@ -136,12 +152,13 @@ class Ticket:
 
     def __init__(self, run_id: int, claim: uuid.UUID) -> None:
         self.run_id, self.claim = run_id, claim
-        self.phase, self.done, self.total = "", 0, 0
+        # One value, assigned at once: the heart reads it from another thread.
+        self.progress = ("", 0, 0)
         self.is_lost = self.is_cancelled = False
 
     def report(self, phase: str, done: int, total: int) -> None:
         """Tell how far the work is, and learn whether it should go on. Cheap: the heart writes it down later."""
-        self.phase, self.done, self.total = phase, min(done, total), total
+        self.progress = (phase, min(done, total), total)
         if self.is_lost:
             raise ClaimLost
         if self.is_cancelled:
@@ -149,9 +166,10 @@ class Ticket:
 
     def finish(self, *, project: Project | None, counts: dict[str, Any], signature: str = "") -> None:
         """Mark the run as done. Call it in the transaction of the work, so that both are stored or neither."""
+        phase, _done, total = self.progress
         finished = self._mine().update(
             state=RunState.DONE, claim=None, project=project, counts=counts, signature=signature, ended_at=Now(),
-            phase=self.phase, steps_done=self.total, steps_total=self.total,
+            phase=phase, steps_done=total, steps_total=total,
         )  # fmt: skip
         if not finished:
             raise ClaimLost
@@ -163,8 +181,11 @@ class Ticket:
         self._mine().update(state=RunState.CANCELLED, claim=None, ended_at=Now())
 
     def give_back(self) -> None:
-        """Queue the run again: this worker is being stopped."""
-        self._mine().update(state=RunState.QUEUED, claim=None)
+        """Queue the run again: this worker cannot go on with it. One that should be cancelled is."""
+        self._mine().filter(cancel_requested_at__isnull=False).update(
+            state=RunState.CANCELLED, claim=None, ended_at=Now()
+        )
+        self._mine().update(state=RunState.QUEUED, claim=None, sent_at=None)
 
     def beat(self) -> None:
         """See what others decided, show that the worker lives, and write the progress down."""
@@ -172,7 +193,8 @@ class Ticket:
         row = self._mine().values_list("cancel_requested_at").first()
         self.is_lost = row is None
         self.is_cancelled = row is not None and row[0] is not None
-        self._mine().update(heartbeat_at=Now(), phase=self.phase, steps_done=self.done, steps_total=self.total)
+        phase, done, total = self.progress
+        self._mine().update(heartbeat_at=Now(), phase=phase, steps_done=done, steps_total=total)
 
     def _mine(self) -> QuerySet[Run]:
         return Run.objects.filter(pk=self.run_id, claim=self.claim, state=RunState.RUNNING)
@@ -198,15 +220,17 @@ class Heart:
 
     def _run(self) -> None:
         try:
-            if connection.vendor == "sqlite":
-                # Rather a missed beat than a heart that waits 20 seconds for our own import to end.
-                connection.cursor().execute("PRAGMA busy_timeout = 200")
             while not self.stopped.wait(settings.RUN_BEAT_SECONDS):
                 try:
+                    if connection.vendor == "sqlite":
+                        # Rather a missed beat than a heart that waits 20 seconds for our own import to end.
+                        connection.cursor().execute("PRAGMA busy_timeout = 200")
                     self.ticket.beat()
-                except DatabaseError as error:
-                    # SQLite has one writer, and that may be our own import. Nobody else can take the run meanwhile.
+                except DATABASE_ERRORS as error:
+                    # SQLite has one writer, and that may be our own import: then nobody else can take the run either.
+                    # A connection that was lost is opened anew at the next beat.
                     logger.info("run %s: no heartbeat now (%s)", self.ticket.run_id, error)
+                    connection.close()
         finally:
             connection.close()
 
@@ -222,6 +246,9 @@ def run_job(run_id: int) -> None:
         return
     run = Run.objects.get(pk=run_id)
     ticket = Ticket(run_id, claim)
+    if run.cancel_requested_at:
+        ticket.cancel()
+        return
     try:
         with Heart(ticket):
             JOBS[run.stage].work(run, ticket)
@@ -231,33 +258,55 @@ def run_job(run_id: int) -> None:
         ticket.cancel()
     except ClaimLost:
         logger.warning("run %s was taken over by another worker; what this one did is dropped", run_id)
-    except Exception as error:
-        ticket.fail(f"{type(error).__name__}: {error}")
+    except (OperationalError, InterfaceError) as error:
+        # The database was busy or away, which passes: another try, by whoever comes first.
+        logger.warning("run %s: %s; it is queued again", run_id, error)
+        connection.close()
+        if run.attempt < MAX_ATTEMPTS:
+            ticket.give_back()
+        else:
+            ticket.fail(_our_fault(run_id))
+    except Exception:
+        # What went wrong is for the log: it may tell of folders, hosts and queries.
+        ticket.fail(_our_fault(run_id))
         raise
     except BaseException:
         ticket.give_back()
         raise
 
 
+def _our_fault(run_id: int) -> str:
+    return _("A fault of ours. The log of the worker has it under run %(run)s. Try again, or ask an administrator.") % {
+        "run": run_id
+    }
+
+
 # --- watching ------------------------------------------------------------------------------------------------------
 
 
-def sweep_runs() -> list[Run]:
-    """Find runs whose worker died or whose message was lost. The caller sends them again."""
+def _stale_time() -> CombinedExpression:
     # Times are compared by the database: what it wrote itself and what Python wrote differ in the last digits.
-    stale = Now() - dt.timedelta(seconds=settings.RUN_STALE_SECONDS)
+    return Now() - dt.timedelta(seconds=settings.RUN_STALE_SECONDS)
+
+
+def sweep_runs(queues: Collection[str] = Queue.values) -> list[Run]:
+    """Runs whose worker died or whose message was lost. The caller, who works on these queues, sends them again."""
+    stale = _stale_time()
     for run in Run.objects.filter(state=RunState.RUNNING, heartbeat_at__lt=stale):
         _take_back(run, Run.objects.filter(state=RunState.RUNNING, claim=run.claim, heartbeat_at__lt=stale))
-    waiting = Run.objects.filter(state=RunState.QUEUED).filter(Q(sent_at__lt=stale) | Q(sent_at__isnull=True))
+    # Only for queues that somebody works on: else messages would pile up for the day when somebody does.
+    waiting = Run.objects.filter(
+        Q(sent_at__lt=stale) | Q(sent_at__isnull=True), state=RunState.QUEUED, queue__in=queues
+    )
     return [run for run in waiting if waiting.filter(pk=run.pk).update(sent_at=Now())]
 
 
 def _take_back(run: Run, theirs: QuerySet[Run]) -> None:
     """Free a run from a worker whose heart stopped, unless it has begun to beat again."""
-    if run.cancel_requested_at:
-        theirs.update(state=RunState.CANCELLED, claim=None, ended_at=Now())
-    elif run.attempt >= MAX_ATTEMPTS:
-        error = f"Its worker died {run.attempt} times. See the log of the worker, then try again."
+    if theirs.filter(cancel_requested_at__isnull=False).update(state=RunState.CANCELLED, claim=None, ended_at=Now()):
+        return
+    if run.attempt >= MAX_ATTEMPTS:
+        error = _("Its worker died %(n)s times. See the log of the worker, then try again.") % {"n": run.attempt}
         theirs.update(state=RunState.FAILED, claim=None, error=error, ended_at=Now())
     else:
         logger.warning("run %s has had no heartbeat since %s; it is queued again", run.pk, run.heartbeat_at)
@@ -268,8 +317,8 @@ def show_worker(name: str, queues: list[str]) -> None:
     """Note that a worker lives."""
     known = Worker.objects.filter(name=name).update(seen_at=Now(), queues=queues, stopped_at=None)
     if not known:
-        now = timezone.now()
-        Worker.objects.create(name=name, queues=queues, started_at=now, seen_at=now)
+        Worker.objects.create(name=name, queues=queues, started_at=Now(), seen_at=Now())
+        Worker.objects.filter(seen_at__lt=Now() - dt.timedelta(days=1)).delete()  # long gone
 
 
 def hide_worker(name: str) -> None:
@@ -281,10 +330,31 @@ def has_worker(queue: str) -> bool:
     """Whether a worker of a queue has shown itself lately."""
     since = Now() - dt.timedelta(seconds=settings.WORKER_MISSING_SECONDS)
     alive = Worker.objects.filter(seen_at__gte=since, stopped_at__isnull=True).values_list("queues", flat=True)
-    return any(queue in queues for queues in alive)
+    return any(queue in queues for queues in alive) or is_write_locked()
 
 
-def missing_queues() -> list[str]:
-    """Queues on which jobs wait and nobody works."""
-    waiting = set(Run.objects.filter(state=RunState.QUEUED).values_list("queue", flat=True))
-    return [queue for queue in Queue.values if queue in waiting and not has_worker(queue)]
+def is_write_locked() -> bool:
+    """Whether somebody writes to SQLite just now: as long as that lasts, no worker can show that it lives."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return False
+    with contextlib.closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as probe:
+        try:
+            probe.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        probe.rollback()
+    return False
+
+
+def is_abandoned(run: Run) -> bool:
+    """Whether a run that has not ended waits for a worker that is not there: none has come yet, or its own died."""
+    if run.state == RunState.QUEUED:
+        return not has_worker(run.queue)
+    without_heart = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, heartbeat_at__lt=_stale_time())
+    return without_heart.exists() and not has_worker(run.queue)
+
+
+def missing_queues(project: Project) -> list[str]:
+    """Queues on which jobs of a project wait and nobody works."""
+    wanted = set(Run.objects.filter(project=project, state__in=UNFINISHED).values_list("queue", flat=True))
+    return [queue for queue in Queue.values if queue in wanted and not has_worker(queue)]

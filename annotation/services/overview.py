@@ -42,19 +42,20 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
     sentences = Sentence.objects.filter(
         reference__example__project__in=projects, reference__example__trashed_at__isnull=True, revision=1
     )
+    labels = Label.objects.filter(unit__in=units, summary__system__trashed_at__isnull=True)
     counts = {
         "examples": _per_project(Example.objects.live().filter(project__in=projects), "project"),
         "sentences": _per_project(sentences, "reference__example__project"),
         "systems": _per_project(System.objects.live().filter(project__in=projects), "project"),
         "scus": _per_project(units.filter(kind=UnitKind.SCU), "example__project"),
         "stus": _per_project(units.filter(kind=UnitKind.STU), "example__project"),
-        "labels": _per_project(Label.objects.filter(unit__in=units), "unit__example__project"),
+        "labels": _per_project(labels, "unit__example__project"),
         "people": _per_project(members, "project"),
     }
     return [
         ProjectOverview(
             project=project,
-            role=roles.get(project.pk, Role.LEAD.value if getattr(user, "is_staff", False) else ""),
+            role=Role.LEAD.value if getattr(user, "is_staff", False) else roles.get(project.pk, ""),
             **{name: per_project.get(project.pk, 0) for name, per_project in counts.items()},
         )
         for project in projects

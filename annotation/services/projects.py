@@ -7,6 +7,7 @@ import datetime as dt
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from annotation.models import Membership, Project, Role, User
 from annotation.readers.fields import BadRow, key_of
@@ -34,7 +35,10 @@ def find_project(name: str, *, by_slug: bool = False) -> Project | None:
     if found is None and by_slug:
         found = next((project for project in projects if project.slug == name), None)
     if found and found.trashed_at:
-        raise ProjectInTrash(f"The project {found.name!r} is in the trash. Restore it first, or use another name.")
+        raise ProjectInTrash(
+            _("The project %(name)s is in the trash. Restore it first, or use another name.")
+            % {"name": repr(found.name)}
+        )
     return found
 
 

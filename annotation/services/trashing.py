@@ -37,7 +37,7 @@ def list_trash(project: Project) -> list[TrashedRow]:
         *(_line("system", row, row.name, "") for row in systems.order_by("-trashed_at")[:LISTED]),
         *(_line("unit", row, row.text, row.example.key) for row in units.order_by("-trashed_at")[:LISTED]),
     ]
-    return sorted(rows, key=lambda row: row.trashed_at, reverse=True)[:LISTED]
+    return sorted(rows, key=lambda row: row.trashed_at, reverse=True)[:LISTED]  # the page says that it is cut
 
 
 def _line(kind: str, row: Example | System | Unit, name: str, note: str) -> TrashedRow:

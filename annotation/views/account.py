@@ -7,8 +7,10 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -17,8 +19,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.forms import ThemeForm, TokenForm
 from annotation.models import ApiToken, Theme, User
 from annotation.services import accounts
-
-NEW_TOKEN = "new-api-token"  # noqa: S105 (the name of a place in the session)
 
 
 @sensitive_post_parameters()
@@ -30,13 +30,17 @@ def account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = PasswordChangeForm(request.user, request.POST)
         if form.is_valid():
-            update_session_auth_hash(request, accounts.set_password(request.user, form.cleaned_data["new_password1"]))
-            messages.success(request, _("The password was changed. Other devices have to sign in again."))
+            user = accounts.set_password(request.user, form.cleaned_data["new_password1"], now=timezone.now())
+            update_session_auth_hash(request, user)
+            words = _(
+                "The password was changed. Other devices have to sign in again; tokens work until you revoke them."
+            )
+            messages.success(request, words)
             return redirect("annotation:account")
     return show_account(request, password_form=form)
 
 
-def show_account(request: HttpRequest, **forms: Any) -> HttpResponse:
+def show_account(request: HttpRequest, *, new_token: str = "", **forms: Any) -> HttpResponse:
     assert isinstance(request.user, User)
     context = {
         "password_form": PasswordChangeForm(request.user),
@@ -44,11 +48,22 @@ def show_account(request: HttpRequest, **forms: Any) -> HttpResponse:
         **forms,
         "themes": Theme.choices,
         "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
-        # Shown once: only a hash of it is stored.
-        "new_token": request.session.pop(NEW_TOKEN, None),
+        "new_token": new_token,
     }
     failed = any(form.errors for form in forms.values())
     return render(request, "annotation/account.html", context, status=422 if failed else 200)
+
+
+class ResetPassword(PasswordResetConfirmView):
+    """Set a new password by a link that an administrator made."""
+
+    success_url = reverse_lazy("login")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        accounts.set_password(form.user, form.cleaned_data["new_password1"], now=timezone.now())
+        del self.request.session[INTERNAL_RESET_SESSION_TOKEN]
+        messages.success(self.request, _("The password was set. Sign in with it."))
+        return redirect(str(self.success_url))
 
 
 @require_POST
@@ -68,8 +83,9 @@ def create_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if not form.is_valid():
         return show_account(request, token_form=form)
-    request.session[NEW_TOKEN] = accounts.create_token(request.user, name=form.cleaned_data["name"], now=timezone.now())
-    return redirect("annotation:account")
+    # Shown in this answer and never again: only a hash of it is stored.
+    key = accounts.create_token(request.user, name=form.cleaned_data["name"], now=timezone.now())
+    return show_account(request, new_token=key)
 
 
 @require_POST

@@ -26,6 +26,7 @@ def examples(request: HttpRequest, project: Project) -> HttpResponse:
         "page": "examples",
         "examples": found,
         "search": search,
+        "is_beyond": "after" in request.GET or "before" in request.GET,
     }
     return render(request, "annotation/examples.html", context)
 

@@ -13,13 +13,13 @@ from annotation.access import LEADS, project_view
 from annotation.models import Project, System, User
 from annotation.parameters import MAX_DIGITS, only_known, whole_number
 from annotation.services.history import list_audit
-from annotation.services.trashing import find_trashable, list_trash, move_to_trash, restore_from_trash
+from annotation.services.trashing import LISTED, find_trashable, list_trash, move_to_trash, restore_from_trash
 
 
 @project_view("GET", "HEAD", roles=LEADS)
 def trash(request: HttpRequest, project: Project) -> HttpResponse:
     systems = System.objects.live().filter(project=project).order_by("name")
-    context = {"project": project, "page": "trash", "rows": list_trash(project), "systems": systems}
+    context = {"project": project, "page": "trash", "rows": list_trash(project), "systems": systems, "listed": LISTED}
     return render(request, "annotation/trash.html", context)
 
 

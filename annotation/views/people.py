@@ -18,15 +18,15 @@ from annotation.forms import InviteForm, JoinForm, RoleForm
 from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import inviting
 
-NEW_LINK = "new-invitation-link"
-
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def members(request: HttpRequest, project: Project) -> HttpResponse:
     return show_members(request, project, InviteForm(initial={"role": Role.ANNOTATOR}))
 
 
-def show_members(request: HttpRequest, project: Project, form: InviteForm, *, status: int = 200) -> HttpResponse:
+def show_members(
+    request: HttpRequest, project: Project, form: InviteForm, *, new_link: str = "", status: int = 200
+) -> HttpResponse:
     now = timezone.now()
     leads = project.viewer_role == Role.LEAD
     memberships = Membership.objects.filter(project=project, left_at__isnull=True).select_related("user")
@@ -39,8 +39,7 @@ def show_members(request: HttpRequest, project: Project, form: InviteForm, *, st
         "form": form,
         "roles": Role.choices,
         "valid_days": inviting.VALID_DAYS,
-        # Shown once: only a hash of it is stored.
-        "new_link": request.session.pop(NEW_LINK, None) if leads else None,
+        "new_link": new_link,
     }
     return render(request, "annotation/members.html", context, status=status)
 
@@ -52,8 +51,9 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
         return show_members(request, project, form, status=422)
     assert isinstance(request.user, User)
     _invitation, token = inviting.invite(project, **form.cleaned_data, actor=request.user, now=timezone.now())
-    request.session[NEW_LINK] = settings.PUBLIC_URL + reverse("annotation:join", args=[token])
-    return redirect("annotation:members", project.slug)
+    # Shown in this answer and never again: only a hash of it is stored.
+    link = settings.PUBLIC_URL + reverse("annotation:join", args=[token])
+    return show_members(request, project, InviteForm(initial={"role": Role.ANNOTATOR}), new_link=link)
 
 
 @project_view("POST", roles=LEADS)
@@ -79,7 +79,7 @@ def change_role(request: HttpRequest, project: Project, membership_id: int) -> H
             )
         else:
             messages.error(request, _("That is no role. Choose one of the list."))
-    except inviting.LastLead as error:
+    except (inviting.LastLead, inviting.MembershipChanged) as error:
         messages.error(request, str(error))
     return redirect("annotation:members", project.slug)
 
@@ -90,7 +90,7 @@ def remove_member(request: HttpRequest, project: Project, membership_id: int) ->
     assert isinstance(request.user, User)
     try:
         inviting.remove_member(membership, actor=request.user, now=timezone.now())
-    except inviting.LastLead as error:
+    except (inviting.LastLead, inviting.MembershipChanged) as error:
         messages.error(request, str(error))
     else:
         messages.success(
@@ -113,9 +113,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("project-home", invitation.project.slug)
         if request.method == "POST" and form is not None and form.is_valid():
             name, password = form.cleaned_data["username"], form.cleaned_data["password1"]
-            user = inviting.join_as_new_user(token, username=name, password=password, now=now)
-            login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-            return redirect("project-home", invitation.project.slug)
+            try:
+                user = inviting.join_as_new_user(token, username=name, password=password, now=now)
+                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+                return redirect("project-home", invitation.project.slug)
+            except inviting.NameTaken:
+                form.add_error("username", _("Somebody has just taken that name. Choose another, or sign in."))
     except inviting.InvitationUnusable as error:
         return render(request, "annotation/join.html", {"problem": str(error)}, status=410)
     status = 422 if form is not None and form.errors else 200

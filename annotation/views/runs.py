@@ -35,6 +35,7 @@ def import_page(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
         form = ImportForm(request.POST, request.FILES)
         if is_too_big(request):
+            form.errors.pop("file", None)
             form.add_error("file", too_big_words())
         elif form.is_valid():
             try:
@@ -47,6 +48,7 @@ def import_page(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _start_dry_run(request: HttpRequest, project: Project, form: ImportForm) -> Run:
     assert isinstance(request.user, User)
+    jobs.refuse_too_many(project)  # before the file is kept
     upload = form.cleaned_data["file"]
     kept = keep_upload(upload.name or "upload", upload.chunks())
     return request_import(
@@ -119,13 +121,9 @@ def runs(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "page": "runs",
         "runs": found,
-        "missing": [queue for queue in jobs.missing_queues() if any(_waits_on(run, queue) for run in found.rows)],
+        "missing": jobs.missing_queues(project),
     }
     return render(request, "annotation/runs.html", context)
-
-
-def _waits_on(run: Run, queue: str) -> bool:
-    return run.state == RunState.QUEUED and run.queue == queue
 
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
@@ -164,7 +162,7 @@ def _progress(project: Project, run: Run) -> dict[str, object]:
         "run": run,
         "ended": run.state in ENDED,
         "share": share,
-        "nobody_works": run.state == RunState.QUEUED and not jobs.has_worker(run.queue),
+        "nobody_works": jobs.is_abandoned(run),
         "missing_seconds": settings.WORKER_MISSING_SECONDS,
     }
 

@@ -43,8 +43,7 @@ def test_a_wrong_old_password_is_told(client, user):
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(client, user):
-    client.post(reverse("annotation:create-token"), {"name": "nightly script"})
-    shown = client.get(ACCOUNT)
+    shown = client.post(reverse("annotation:create-token"), {"name": "nightly script"})
     key = shown.context["new_token"]
     assert key in shown.text
     assert key not in client.get(ACCOUNT).text

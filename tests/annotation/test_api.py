@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -77,6 +78,15 @@ def test_filters_narrow_by_the_names_that_people_use(client, demo):
         assert len(read_all(client, address(name, demo) + query)) == count, (name, query)
 
 
+@pytest.mark.parametrize("inside", ["p=abc", "p=", "r=1&p=x", "p=9e9", "p=1 OR 1=1", "o=-1", "p=" + "9" * 40])
+def test_a_forged_cursor_is_refused(client, demo, inside):
+    cursor = base64.b64encode(inside.encode()).decode()
+    for url in (*(address(name, demo) for name in LISTS), reverse("api-projects")):
+        answer = client.get(url, {"cursor": cursor})
+        assert answer.status_code in (200, 404), (url, answer.status_code)
+        assert answer.json()
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -84,9 +94,10 @@ def test_filters_narrow_by_the_names_that_people_use(client, demo):
         "?user__password__startswith=a", "?project=2", "?ordering=id", "?format=api", "?unknown=",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("name", [*LISTS, "projects"])
 def test_odd_parameters_are_refused(client, demo, name, query):
-    answer = client.get(address(name, demo) + query)
+    url = reverse("api-projects") if name == "projects" else address(name, demo)
+    answer = client.get(url + query)
     assert answer.status_code in (400, 404)
     assert answer.json()["detail"]
 

@@ -120,3 +120,22 @@ def test_a_corpus_cannot_run_script(client, project, tmp_path, evil):
         assert "<img src=x" not in page
         assert "<script>alert" not in page
         assert ">49<" not in page
+
+
+def test_a_system_in_the_trash_is_nowhere(client):
+    load_demo(password="p", now=NOW)
+    client.force_login(models.User.objects.get(username="lena"))
+    move_to_trash(models.System.objects.get(name="atlas"), now=NOW)
+    home = client.get(reverse("project-home", args=["demo-twelve-stories"]))
+    assert home.context["overview"].labels == 395 * 4 // 5
+    rows = client.get(reverse("annotation:examples", args=["demo-twelve-stories"])).context["examples"].rows
+    assert {row.summaries for row in rows} == {4}
+    shown = client.get(reverse("annotation:example", args=["demo-twelve-stories", 1]))
+    assert "atlas" not in shown.text
+    assert shown.context["view"].systems == ["beacon", "cobalt", "drift", "ember"]
+
+
+def test_a_place_behind_the_end_leads_back(client, project):
+    shown = client.get(reverse("annotation:examples", args=[project.slug]) + "?after=999").text
+    assert "No more examples" in shown
+    assert "Show all examples" in shown

@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotation import models
 from annotation.services import inviting
-from annotation.services.inviting import InvitationUnusable, LastLead
+from annotation.services.inviting import InvitationUnusable, LastLead, MembershipChanged
 from tests.conftest import NOW
 from tests.factories import MembershipFactory, ProjectFactory, UnitFactory, UserFactory
 
@@ -119,3 +119,41 @@ def test_the_last_lead_stays(lead):
     inviting.remove_member(lead, actor=other.user, now=NOW)
     lead.refresh_from_db()
     assert lead.left_at == NOW
+
+
+def test_a_page_that_is_out_of_date_changes_nobody(lead):
+    """Somebody else was quicker: the member is gone, or has another role, and neither comes back by an old click."""
+    stale = MembershipFactory(project=lead.project)
+    inviting.remove_member(models.Membership.objects.get(pk=stale.pk), actor=lead.user, now=NOW)
+    before = list(models.Membership.objects.order_by("pk").values())
+    entries = models.AuditEntry.objects.count()
+    for act in (
+        lambda: inviting.change_role(stale, role="viewer", actor=lead.user, now=NOW),
+        lambda: inviting.remove_member(stale, actor=lead.user, now=NOW),
+    ):
+        with pytest.raises(MembershipChanged, match="Load the page again"):
+            act()
+    assert list(models.Membership.objects.order_by("pk").values()) == before
+    assert models.AuditEntry.objects.count() == entries
+
+
+@pytest.mark.parametrize("act", ["remove", "demote"])
+def test_links_of_somebody_who_leads_no_more_end_with_that(lead, act):
+    other = MembershipFactory(project=lead.project, role="lead")
+    _, own = inviting.invite(lead.project, role="lead", note="", actor=other.user, now=NOW)
+    _, kept = invite(lead)
+    if act == "remove":
+        inviting.remove_member(other, actor=lead.user, now=NOW)
+    else:
+        inviting.change_role(other, role="viewer", actor=lead.user, now=NOW)
+    with pytest.raises(InvitationUnusable, match="was taken back"):
+        inviting.find_invitation(own, now=NOW)
+    assert inviting.find_invitation(kept, now=NOW)
+
+
+def test_a_name_that_was_just_taken_is_told(lead):
+    _, token = invite(lead)
+    UserFactory(username="ada")
+    with pytest.raises(inviting.NameTaken):
+        inviting.join_as_new_user(token, username="ada", password="p", now=NOW)
+    assert inviting.find_invitation(token, now=NOW)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import sqlite3
 import uuid
 
 import pytest
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from annotation import models
@@ -13,6 +16,7 @@ from annotation.models import RunState
 from annotation.services import jobs
 from annotation.services.files import drop_upload, upload_path
 from annotation.services.import_job import CannotImport, request_import, request_import_after
+from annotation.tasks import Pulse
 from tests.conftest import NOW
 from tests.factories import ProjectFactory, RunFactory, UserFactory, WorkerFactory
 from tests.mini_corpus import as_upload, write_mini_corpus
@@ -143,7 +147,8 @@ def test_a_failure_of_ours_is_recorded_and_raised(run, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         jobs.run_job(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.error) == ("failed", "OSError: disk full")
+    assert run.state == "failed"
+    assert run.error.startswith(f"A fault of ours. The log of the worker has it under run {run.pk}.")
 
 
 def test_a_worker_that_is_stopped_gives_its_run_back(run, monkeypatch):
@@ -228,7 +233,7 @@ def test_a_waiting_run_is_cancelled_at_once_and_an_ended_one_is_not(run):
 
 
 def test_a_run_is_tried_again_as_a_new_one(run):
-    with pytest.raises(jobs.CannotRetry, match="This run is queued"):
+    with pytest.raises(jobs.CannotRetry, match="Only a run that failed"):
         jobs.retry_run(run, now=NOW)
     jobs.cancel_run(run, now=NOW)
     again = jobs.retry_run(run, now=NOW)
@@ -248,7 +253,8 @@ def test_a_run_without_a_heartbeat_is_queued_again():
 
 
 def test_a_run_whose_message_was_lost_is_sent_again(run):
-    assert [found.pk for found in jobs.sweep_runs()] == [run.pk]  # sent in March
+    models.Run.objects.update(sent_at=NOW)  # in March
+    assert [found.pk for found in jobs.sweep_runs()] == [run.pk]
     assert jobs.sweep_runs() == []
     RunFactory(sent_at=timezone.now())
     assert jobs.sweep_runs() == []
@@ -277,8 +283,139 @@ def test_who_works_is_asked_of_the_database():
     jobs.show_worker("w", ["io"])
     assert models.Worker.objects.filter(name="w").count() == 1
     assert (jobs.has_worker("io"), jobs.has_worker("nlp")) == (True, False)
-    RunFactory(queue="nlp")
-    RunFactory(queue="io")
-    assert jobs.missing_queues() == ["nlp"]
+    project = ProjectFactory()
+    for queue in ("nlp", "io"):
+        RunFactory(queue=queue, project=project)
+    assert jobs.missing_queues(project) == ["nlp"]
+    assert jobs.missing_queues(ProjectFactory()) == []
     jobs.hide_worker("w")
-    assert jobs.missing_queues() == ["io", "nlp"]
+    assert jobs.missing_queues(project) == ["io", "nlp"]
+
+
+def test_a_run_whose_worker_died_is_said_to_wait_and_can_be_cancelled_at_once():
+    run = make_running(project=ProjectFactory())
+    assert jobs.is_abandoned(run)
+    assert jobs.missing_queues(run.project) == ["io"]
+    jobs.show_worker("w", ["io"])
+    assert not jobs.is_abandoned(run)  # somebody will take it over
+    assert jobs.cancel_run(run, now=NOW)
+    assert (run.state, run.claim) == ("cancelled", None)
+    assert not jobs.is_abandoned(make_running(heartbeat_at=timezone.now()))
+
+
+def test_while_somebody_writes_to_sqlite_nobody_is_missed():
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has many writers")
+    run = make_running()
+    with contextlib.closing(sqlite3.connect(connection.settings_dict["NAME"])) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert not jobs.is_abandoned(run)
+        writer.rollback()
+    assert jobs.is_abandoned(run)
+
+
+def test_a_passing_fault_of_the_database_is_tried_again(run, monkeypatch):
+    faults = [OperationalError("database is locked")]
+    real = jobs.JOBS["import"].work
+
+    def work(run, ticket):
+        if faults:
+            raise faults.pop()
+        real(run, ticket)
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", work))
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.sent_at) == ("queued", None)
+    assert run in jobs.sweep_runs()
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == ("done", 2)
+
+
+def test_a_fault_that_does_not_pass_ends_in_the_end(run, monkeypatch):
+    def fail(*_):
+        raise OperationalError("host db.example.org is away")
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", fail))
+    for _ in range(jobs.MAX_ATTEMPTS):
+        jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "example.org" not in run.error
+
+
+def test_the_heart_goes_on_after_a_lost_connection(run, monkeypatch):
+    beats = []
+    beat = jobs.Ticket.beat
+
+    def stumble(ticket):
+        beats.append(1)
+        if len(beats) == 1:
+            raise InterfaceError("connection already closed")
+        beat(ticket)
+        if len(beats) == 3:
+            jobs.cancel_run(models.Run.objects.get(pk=run.pk), now=NOW)
+
+    monkeypatch.setattr(jobs.Ticket, "beat", stumble)
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", work_until_told))
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+
+
+def test_a_run_that_should_be_cancelled_is_not_begun_again(run, monkeypatch):
+    def stop(run, ticket):
+        models.Run.objects.filter(pk=run.pk).update(cancel_requested_at=NOW)
+        raise SystemExit
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", stop))
+    with pytest.raises(SystemExit):
+        jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+    other = RunFactory(cancel_requested_at=NOW)
+    jobs.run_job(other.pk)
+    other.refresh_from_db()
+    assert other.state == "cancelled"
+
+
+def test_two_clicks_on_try_again_make_one_run(run):
+    jobs.cancel_run(run, now=NOW)
+    assert jobs.retry_run(run, now=NOW) == jobs.retry_run(run, now=NOW)
+    assert models.Run.objects.count() == 2
+
+
+def test_runs_of_a_queue_that_nobody_works_on_are_not_sent_again():
+    nlp, io = RunFactory(queue="nlp"), RunFactory(queue="io")
+    assert jobs.sweep_runs(["io"]) == [io]
+    assert jobs.sweep_runs(["io", "nlp"]) == [nlp]
+
+
+def test_after_a_blockage_the_pulse_gives_all_hearts_a_beat_of_time(settings, monkeypatch):
+    settings.RUN_STALE_SECONDS = 30
+    monkeypatch.setattr("annotation.tasks.send_run", lambda run: None)
+    run = make_running()
+    pulse = Pulse("w", ["io"])
+    pulse._beat()  # the first one, or the first after a long time
+    run.refresh_from_db()
+    assert run.state == "running"
+    pulse._beat()
+    run.refresh_from_db()
+    assert run.state == "queued"
+
+
+def test_only_the_newest_uploads_of_a_project_are_kept(mini):
+    runs = [ask(mini, dry_run=True) for _ in range(7)]
+    for run in runs:
+        jobs.run_job(run.pk)
+    last = ask(mini, dry_run=True)
+    kept = [upload_path(run.parameters["upload"]).exists() for run in runs]
+    assert kept == [False, False, True, True, True, True, True]
+    assert upload_path(last.parameters["upload"]).exists()
+
+
+@pytest.mark.parametrize("place", ["", ".", "../x", "abc/c.jsonl", f"{'0' * 32}/a/b"])
+def test_only_a_place_of_an_upload_is_dropped(place):
+    with pytest.raises(ValueError, match="no place of an upload"):
+        drop_upload(place)

@@ -10,6 +10,7 @@ import time
 import uuid
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -120,6 +121,35 @@ def test_a_file_above_the_limit_is_told_and_not_kept(client, project, settings, 
     assert models.Run.objects.count() == 0
 
 
+def test_files_are_taken_only_where_they_are_wanted(client, project, settings, tmp_path):
+    """Nobody fills the disk through a page that takes no files, or before they have signed in."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    seen = []
+
+    def watch(*args, **kwargs):
+        seen.append(args)
+        raise AssertionError("a file was spooled")
+
+    with mock.patch("django.core.files.uploadhandler.TemporaryUploadedFile", watch):
+        file = {"file": SimpleUploadedFile("c.jsonl", GOOD), "format": "jsonl"}
+        client.post(reverse("annotation:theme"), file)
+        client.logout()
+        client.post(reverse("login"), {**file, "file": SimpleUploadedFile("c.jsonl", GOOD)})
+        client.post(page("import", project), {**file, "file": SimpleUploadedFile("c.jsonl", GOOD)})
+    assert seen == []
+
+
+def test_the_limit_counts_all_files_of_a_request(client, project, settings, tmp_path):
+    settings.IMPORT_MAX_BYTES, settings.UPLOADS_DIR = 1000, tmp_path
+    many = {f"extra{number}": SimpleUploadedFile("c.jsonl", b"x" * 400) for number in range(3)}
+    shown = client.post(
+        page("import", project), {**many, "file": SimpleUploadedFile("c.jsonl", GOOD), "format": "jsonl"}
+    )
+    assert shown.status_code == 422
+    assert "The file is larger than 0 MB" in shown.text
+    assert "Choose a file." not in shown.text
+
+
 def test_an_upload_cut_in_the_middle_leaves_nothing(live_server, client, settings, tmp_path):
     """The client is gone after half of the body: real sockets, a real server."""
     settings.UPLOADS_DIR = tmp_path
@@ -147,12 +177,15 @@ def test_a_file_cut_in_the_middle_is_told_with_its_line(client, project, sent):
     assert [problem["line"] for problem in run.counts["problems"]] == [2]
 
 
-def test_one_project_cannot_fill_the_queue(client, project, sent):
+def test_one_project_cannot_fill_the_queue(client, project, sent, settings, tmp_path):
+    settings.UPLOADS_DIR = tmp_path
     for _ in range(jobs.MAX_UNFINISHED):
         RunFactory(project=project)
+    before = set(settings.UPLOADS_DIR.glob("*"))
     shown = upload(client, project, GOOD)
     assert shown.status_code == 422
     assert "10 jobs of this project are not done yet" in shown.text
+    assert set(settings.UPLOADS_DIR.glob("*")) <= before  # the file is not kept
 
 
 # --- export --------------------------------------------------------------------------------------------------------
@@ -255,7 +288,7 @@ def test_cancel_and_retry(client, project, sent):
     again = models.Run.objects.get(retry_of=run)
     assert sent == [again.pk]
     told = client.post(page("retry-run", project, again.pk), follow=True)
-    assert "This run is queued" in told.text
+    assert "Only a run that failed" in told.text
 
 
 def test_a_failed_run_shows_its_error_as_text(client, project):

@@ -82,3 +82,16 @@ def test_the_doctor_warns_of_a_laptop_set_up_in_production(settings):
 def test_the_doctor_sees_a_folder_that_cannot_be_written(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor.os, "access", lambda *_: False)
     assert "Change its owner" in doctor._folder_problem()
+
+
+def test_probes_come_by_address_and_over_plain_http(client, settings):
+    settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["pyramid.example.org"], True
+    assert client.get("/healthz", headers={"Host": "10.0.0.3:8000"}).status_code == 200
+    assert client.get("/readyz", headers={"Host": "10.0.0.3:8000"}).status_code in (200, 503)
+    assert client.get("/sign-in/", headers={"Host": "10.0.0.3:8000"}).status_code == 400
+
+
+def test_https_behind_a_proxy_that_is_not_trusted_is_found(settings):
+    settings.PRODUCTION, settings.HTTPS, settings.TRUST_PROXY = True, True, False
+    settings.CELERY_BROKER_URL = "redis://x"
+    assert "TRUST_PROXY=1" in doctor._settings_problem("postgresql")

@@ -3,12 +3,15 @@
 import re
 
 import pytest
+from django.db import OperationalError, connection
+from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Membership, Project, Run, User
 from annotation.services.demo import DEMO_PROJECT, load_demo
 from tests.conftest import NOW
 from tests.factories import ExampleFactory, LabelFactory, MembershipFactory, ProjectFactory, RunFactory, UserFactory
+from workbench.middleware import client_address
 
 pytestmark = pytest.mark.django_db
 
@@ -168,3 +171,65 @@ def test_signing_out_needs_a_post(demo):
     assert demo.get(reverse("logout")).status_code == 405
     assert demo.post(reverse("logout")).url == reverse("login")
     assert demo.get(reverse("project-list")).status_code == 302
+
+
+def test_a_form_sent_after_the_session_ended_leads_back_to_its_page(client):
+    membership = MembershipFactory(role="lead")
+    page = reverse("annotation:members", args=[membership.project.slug])
+    target = reverse("annotation:invite", args=[membership.project.slug])
+    answer = client.post(target, {}, headers={"Referer": f"http://testserver{page}"})
+    assert answer.headers["Location"] == f"{reverse('login')}?next={page}"
+    for referer in ("https://evil.example/x", "//evil.example", "javascript:alert(1)", ""):
+        answer = client.post(target, {}, headers={"Referer": referer})
+        assert answer.headers["Location"] == f"{reverse('login')}?next=/"
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+def test_the_login_leads_to_no_other_site(client, target):
+    user = UserFactory(username="lena")
+    user.set_password("lighthouse-keeper-7")
+    user.save()
+    form = {"username": "lena", "password": "lighthouse-keeper-7", "next": target}
+    assert client.post(reverse("login"), form).headers["Location"] == reverse("project-list")
+
+
+def test_an_address_for_forms_says_so_to_visitors(client):
+    client.force_login(UserFactory())
+    answer = client.get(reverse("logout"))
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert "Nothing was changed." in answer.text
+
+
+def test_a_form_without_its_token_is_told_what_to_do():
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(UserFactory())
+    answer = strict.post(reverse("annotation:theme"), {"theme": "dark"})
+    assert answer.status_code == 403
+    assert "send the form once more" in answer.text
+
+
+def test_a_part_of_a_page_that_is_gone_reloads_the_page(client):
+    client.force_login(UserFactory())
+    answer = client.get("/projects/gone/runs/1/progress/", headers={"HX-Request": "true"})
+    assert answer.headers["HX-Refresh"] == "true"
+
+
+def test_a_busy_database_is_told_with_a_time(client, monkeypatch):
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has many writers")
+    client.force_login(UserFactory())
+
+    def locked(*_):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("annotation.services.accounts.set_theme", locked)
+    answer = client.post(reverse("annotation:theme"), {"theme": "dark"})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
+    assert "try again in a minute" in answer.text
+
+
+def test_the_address_of_a_client_comes_from_a_trusted_proxy_only(rf, settings):
+    request = rf.get("/", headers={"X-Forwarded-For": "6.6.6.6, 192.0.2.7"}, REMOTE_ADDR="10.0.0.1")
+    assert client_address(request) == "10.0.0.1"
+    settings.TRUST_PROXY = True
+    assert client_address(request) == "192.0.2.7"  # what the proxy saw, not what the client claims

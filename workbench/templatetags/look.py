@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from annotation.charts import Chart
+from annotation.services.auditing import name_act
 
 register = template.Library()
 
@@ -72,6 +73,12 @@ def plain_text(text: str) -> str:
 def moment(value: dt.datetime | None) -> str:
     """A point in time as 16 Nov 2026, 14:31, in the time zone of the server."""
     return date_format(timezone.localtime(value), "j M Y, H:i") if value else ""
+
+
+@register.filter
+def act(action: str) -> str:
+    """An act of the audit log, for people."""
+    return name_act(action)
 
 
 @register.filter

@@ -45,6 +45,11 @@ def _settings_problem(vendor: str) -> str | None:
         return "SQLite in production serves a small group on one machine only. Set DATABASE_URL to PostgreSQL."
     if settings.PRODUCTION and settings.CELERY_BROKER_URL.startswith("filesystem"):
         return "The embedded broker serves one machine only. Set CELERY_BROKER_URL to Redis or RabbitMQ."
+    if settings.PRODUCTION and settings.HTTPS and not settings.TRUST_PROXY:
+        return (
+            "PUBLIC_URL is https and TRUST_PROXY is not set: behind a proxy that ends TLS every page redirects to "
+            "itself. Let the proxy set X-Forwarded-Proto and X-Forwarded-For, and set TRUST_PROXY=1."
+        )
     warnings = checks.run_checks(include_deployment_checks=settings.PRODUCTION)
     shown = [message for message in warnings if not message.is_silenced()]
     return f"{shown[0].msg} ({shown[0].id}; manage.py check --deploy lists all)" if shown else None
