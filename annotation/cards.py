@@ -58,10 +58,9 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
     cards = [
         StageCard(
             "import",
-            "done" if has_corpus else "now",
+            "done" if has_corpus else "wait",
             _counted(overview.examples, "example") if has_corpus else _("nothing yet"),
             examples if has_corpus else reverse("annotation:import", args=[project.slug]),
-            share=0,
         ),
         StageCard(
             "split",
@@ -77,12 +76,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
         ),
         StageCard("rank", "wait", _("not ranked")),
         StageCard("plan", "wait", _("no plan")),
-        StageCard(
-            "write",
-            "done" if overview.scus else "wait",
-            _counted(overview.scus, "SCU") if overview.scus else _("no SCUs yet"),
-            examples if overview.scus else "",
-        ),
+        _write_card(overview, examples),
         StageCard("judge", "wait", _("no tasks")),
         StageCard(
             "aggregate",
@@ -92,6 +86,13 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
         ),
     ]
     return [*cards, _export_card(overview)]
+
+
+def _write_card(overview: ProjectOverview, url: str) -> StageCard:
+    if not overview.scus:
+        return StageCard("write", "wait", _("no SCUs yet"))
+    share = overview.examples_with_scus / overview.examples
+    return StageCard("write", "done" if share == 1 else "now", _counted(overview.scus, "SCU"), url, share)
 
 
 def _export_card(overview: ProjectOverview) -> StageCard:
@@ -167,7 +168,7 @@ def next_steps(overview: ProjectOverview) -> list[NextCard]:
         cards.append(
             NextCard(
                 50,
-                _("Next: invite the people who write and judge"),
+                _("Next: invite the people you work with"),
                 _("You are alone in this project. An invitation is a link that works once and for some days."),
                 _("Invite somebody"),
                 reverse("annotation:members", args=[slug]),

@@ -19,11 +19,15 @@ BAR_TOP = 18  # room for the name above its bar
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: its name, its value, and the words that stand for the value; None was not measured."""
+    """One bar: its name, its value, and the words that stand for the value; None was not measured.
+
+    `note` stands in the table only, such as the number of examples behind the value.
+    """
 
     name: str
     value: float | None
     words: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Chart:
     """The picture and the numbers in it."""
 
     svg: str
-    rows: list[tuple[str, str]]
+    rows: list[tuple[str, ...]]
 
 
 def bar_chart(bars: Sequence[Bar], *, label: str, top: float = 1.0, by_hand: bool = False) -> Chart:
@@ -50,7 +54,7 @@ def bar_chart(bars: Sequence[Bar], *, label: str, top: float = 1.0, by_hand: boo
         if bar.value is not None:
             shown = "bar-hand" if by_hand else "bar"
             SubElement(root, "rect", {**box, "class": shown, "width": percent(bar.value / top)})
-    return Chart(tostring(root, encoding="unicode"), [(bar.name, bar.words) for bar in bars])
+    return Chart(tostring(root, encoding="unicode"), [(bar.name, bar.words, bar.note) for bar in bars])
 
 
 def percent(share: float) -> str:

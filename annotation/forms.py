@@ -58,8 +58,15 @@ class ImportForm(forms.Form):
     format = forms.ChoiceField(choices=FORMAT_CHOICES, label=_("Format"))
 
 
+EXPORT_CHOICES = [
+    ("jsonl", _("JSON lines, which hold everything")),
+    ("csv", _("CSV tables")),
+    ("lite2-3pyramid", _("Lite2-3Pyramid folder, for one reference per example")),
+]
+
+
 class ExportForm(forms.Form):
-    format = forms.ChoiceField(choices=FORMAT_CHOICES, label=_("Format"))
+    format = forms.ChoiceField(choices=EXPORT_CHOICES, label=_("Format"))
 
 
 class ThemeForm(forms.Form):

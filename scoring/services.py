@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 
 from django.db.models import Count, Q, Sum
 
@@ -10,8 +11,21 @@ from annotation.models import Label, Project, Unit, UnitKind
 from scoring.metrics import score_example, score_system
 
 
+@dataclass(frozen=True, slots=True)
+class HumanScore:
+    """The mean over some examples; None if there are none."""
+
+    value: float | None
+    examples: int
+
+
 def human_scores(project: Project, *, rule: str = Label.IMPORTED) -> dict[str, float | None]:
-    """The human Pyramid score of every system with labels of a rule: mean over examples of the weight found.
+    """The human Pyramid score of every system with labels of a rule."""
+    return {system: score.value for system, score in measure_human_scores(project, rule=rule).items()}
+
+
+def measure_human_scores(project: Project, *, rule: str = Label.IMPORTED) -> dict[str, HumanScore]:
+    """The same, with the number of examples: mean over examples of the weight found.
 
     An example counts for a system only if all its SCUs are labelled; a part of them would be another measure.
     """
@@ -33,4 +47,7 @@ def human_scores(project: Project, *, rule: str = Label.IMPORTED) -> dict[str, f
         # All units found weigh as one, all others as another: the same formula on two sums.
         score = score_example([1, 0], [weight_found, weight - weight_found])
         found[system].append(score if number == needed[example] else None)
-    return {system: score_system(scores) for system, scores in sorted(found.items())}
+    return {
+        system: HumanScore(score_system(scores), sum(score is not None for score in scores))
+        for system, scores in sorted(found.items())
+    }

@@ -61,11 +61,11 @@ CHECKS: dict[str, Callable[[], str | None]] = {
 
 
 def problems() -> Iterator[tuple[str, str | None]]:
-    """Each part with what is wrong with it. Without a database the rest cannot be asked."""
+    """Each part with what is wrong with it. Without a database, or without its tables, the rest cannot be asked."""
     for name, check in CHECKS.items():
         problem = check()
         yield name, problem
-        if name == "database" and problem:
+        if name in ("database", "migrations") and problem:
             return
 
 

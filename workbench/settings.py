@@ -81,7 +81,14 @@ DEBUG = switch("DEBUG")
 if DEBUG and PRODUCTION:
     raise ImproperlyConfigured("DEBUG=1 shows secrets to everybody. Unset it in production.")
 
-PUBLIC_URL = env.str("PUBLIC_URL", default="" if PRODUCTION else "http://127.0.0.1:8000").rstrip("/")
+
+def local_address() -> str:
+    """Where the demo runs, so that commands beside it print links that work."""
+    noted = VAR_DIR / "demo-address"
+    return noted.read_text(encoding="ascii") if noted.exists() else "http://127.0.0.1:8000"
+
+
+PUBLIC_URL = env.str("PUBLIC_URL", default="" if PRODUCTION else local_address()).rstrip("/")
 if PRODUCTION and not PUBLIC_URL:
     raise ImproperlyConfigured(
         "PUBLIC_URL is not set. Set it to the address people type, e.g. https://pyramid.example.org"
@@ -305,7 +312,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.FormParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.explain",
@@ -334,8 +341,9 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"short": {"()": "workbench.logs.WithoutTraceback"}},
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["short"]}},
     "loggers": {"axes": {"level": "WARNING"}},  # it would tell of every good login
     "root": {
         "handlers": ["console"],

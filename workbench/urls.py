@@ -14,6 +14,8 @@ sign_in = login_not_required(form_page(auth_views.LoginView.as_view(redirect_aut
 reset_password = login_not_required(form_page(ResetPassword.as_view()))
 
 handler400 = "workbench.views.bad_request"
+handler404 = "workbench.views.not_found"
+handler500 = "workbench.views.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.project_list, name="project-list"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views import defaults
 from django.views.decorators.http import require_http_methods, require_safe
 
 import annotation.cards
@@ -35,7 +36,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_project(request: HttpRequest) -> HttpResponse:
     if not may_create_projects(request.user):
-        raise PermissionDenied
+        raise PermissionDenied(_("Only leads of a project, and staff, create projects. Ask one of them."))
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         assert isinstance(request.user, User)
@@ -71,6 +72,22 @@ def stage_strip(overview: ProjectOverview) -> list[StageCard]:
 
 def next_step(overview: ProjectOverview) -> NextCard | None:
     return max(annotation.cards.next_steps(overview), key=lambda card: card.urgency, default=None)
+
+
+API = "/api/"
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Programs get JSON, people a page."""
+    if request.path.startswith(API):
+        return JsonResponse({"detail": _("Not found.")}, status=404)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(API):
+        return JsonResponse({"detail": _("Something failed on the server. Try again.")}, status=500)
+    return defaults.server_error(request)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

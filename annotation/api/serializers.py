@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
@@ -13,7 +13,18 @@ from annotation.models import Example, Label, Project, Reference, Run, Sentence,
 from annotation.services.projects import BadProjectName, checked_project_name
 
 
-class ProjectSerializer(serializers.ModelSerializer[Project]):
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it does not know: "dryrun" instead of "dry_run" must not become a real import."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        known = {name for name, field in self.fields.items() if not field.read_only} | {"csrfmiddlewaretoken"}
+        unknown = sorted(set(data) - known) if isinstance(data, Mapping) else []
+        if unknown:
+            raise serializers.ValidationError({name: [_("This field is not known here.")] for name in unknown})
+        return super().run_validation(data)
+
+
+class ProjectSerializer(StrictSerializer, serializers.ModelSerializer[Project]):
     class Meta:
         model = Project
         fields = ("slug", "name", "created_at")
@@ -120,7 +131,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         return bool(run.parameters.get("dry_run", False))
 
 
-class ImportSerializer(serializers.Serializer[UploadedFile]):
+class ImportSerializer(StrictSerializer):
     file = serializers.FileField(
         max_length=500, help_text=_("A file, or a zip of a folder."), write_only=True, allow_empty_file=False
     )

@@ -73,6 +73,8 @@ def text_of(value: Any, what: str, *, blank: bool = True) -> str:
 
 def key_of(value: Any, what: str) -> str:
     """A name or id: short, on one line, not blank. Whole numbers are taken as their digits."""
+    if isinstance(value, float):
+        raise BadRow(f"{what} must be text or a whole number.")
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     key = text_of(value, what, blank=False)

@@ -36,7 +36,7 @@ def read_jsonl(source: Source, problems: Problems) -> Iterator[Record]:
         if not found and not line.lstrip().startswith("{"):
             raise UnreadableSource(
                 f"{name} does not begin with a JSON object, so it is no JSONL. Each line must be one object: {{…}}. "
-                "Is --format right?"
+                "Is the format right?"
             )
         found = True
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+import axes.utils
 from django.db import transaction
 
 from annotation.models import ApiToken, User
@@ -19,6 +20,7 @@ def set_password(user: User, password: str, *, now: dt.datetime) -> User:
     """Set a new password; sessions and reset links made with the old one end."""
     user.set_password(password)
     user.save(update_fields=["password"])
+    axes.utils.reset(username=user.username)  # whoever was locked out for too many tries may try the new one
     record_audit("set password", None, target=user.username, actor=user, now=now)
     return user
 

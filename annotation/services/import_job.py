@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, Stage, User
@@ -17,7 +18,6 @@ from annotation.services.projects import ProjectInTrash
 
 # Problems and notes kept with a run; the whole report could be larger than the corpus.
 KEPT_PROBLEMS = 200
-KEPT_IN_ERROR = 50
 
 
 class CannotImport(Exception):
@@ -52,6 +52,12 @@ def request_import(
         raise
 
 
+def imports_after(check: Run) -> QuerySet[Run]:
+    """Imports of what a dry run has checked, done or under way."""
+    runs = Run.objects.filter(project=check.project, stage=Stage.IMPORT, parameters__checked_by=check.pk)
+    return runs.exclude(state__in=(RunState.FAILED, RunState.CANCELLED)).order_by("-pk")
+
+
 @transaction.atomic
 def request_import_after(check: Run, *, now: dt.datetime, actor: User | None = None) -> tuple[Run, bool]:
     """Import what a dry run has found good. A second click finds the run of the first: (run, whether it is new)."""
@@ -61,8 +67,7 @@ def request_import_after(check: Run, *, now: dt.datetime, actor: User | None = N
     if check.counts.get("problem_count"):
         raise CannotImport(_("The dry run found problems. Mend the file and upload it again."))
     parameters = {**check.parameters, "dry_run": False, "checked_by": check.pk}
-    earlier = Run.objects.filter(project=check.project, stage=Stage.IMPORT, parameters__checked_by=check.pk)
-    found = earlier.exclude(state__in=(RunState.FAILED, RunState.CANCELLED)).first()
+    found = imports_after(check).first()
     if found:
         return found, False
     if not upload_path(check.parameters["upload"]).exists():
@@ -99,8 +104,7 @@ def do_import(run: Run, ticket: Ticket) -> None:
         if dry_run:  # it has found out what it should
             finish(refusal.report)
             return
-        problems = [str(problem) for problem in refusal.report.problems]
-        raise JobRefused("\n".join([str(refusal), *problems[:KEPT_IN_ERROR]])) from refusal
+        raise JobRefused(str(refusal), describe_report(refusal.report)) from refusal
     except ProjectInTrash as error:
         raise JobRefused(str(error)) from error
     if dry_run:

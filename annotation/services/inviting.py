@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import secrets
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -70,15 +71,21 @@ def find_invitation(token: str, *, now: dt.datetime) -> Invitation:
     return invitation
 
 
-@transaction.atomic
-def accept_invitation(token: str, user: User, *, now: dt.datetime) -> Membership:
-    """Join the project of an invitation. Two who use one link at once: one joins, the other is told."""
-    invitation = find_invitation(token, now=now)
-    if Membership.objects.filter(project=invitation.project, user=user, left_at__isnull=True).exists():
+def refuse_members(invitation: Invitation, user: User | AnonymousUser) -> None:
+    """A link is wasted on somebody who is a member already."""
+    members = Membership.objects.filter(project=invitation.project, left_at__isnull=True)
+    if members.filter(user__username=user.get_username()).exists():
         raise InvitationUnusable(
             _("You are a member of %(project)s already. The link can go to somebody else.")
             % {"project": invitation.project.name}
         )
+
+
+@transaction.atomic
+def accept_invitation(token: str, user: User, *, now: dt.datetime) -> Membership:
+    """Join the project of an invitation. Two who use one link at once: one joins, the other is told."""
+    invitation = find_invitation(token, now=now)
+    refuse_members(invitation, user)
     free = Invitation.objects.filter(pk=invitation.pk, used_at__isnull=True, revoked_at__isnull=True)
     if not free.update(used_at=now, used_by=user):
         raise InvitationUnusable(_("This link has been used. Sign in, or ask for a new one."))

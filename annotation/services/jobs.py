@@ -34,13 +34,19 @@ logger = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 # Nobody needs more jobs of one project at once; a script gone wild must not fill the queue for all the others.
 MAX_UNFINISHED = 10
+# Soon, so that a page has something to show.
+FIRST_BEAT_SECONDS = 0.5
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING)
 # InterfaceError is no DatabaseError, for historical reasons.
 DATABASE_ERRORS = (DatabaseError, InterfaceError)
 
 
 class JobRefused(Exception):
-    """The job cannot be done as it was asked for. The message is for the person who asked."""
+    """The job cannot be done as it was asked for. The message is for the person who asked; `counts` may tell more."""
+
+    def __init__(self, message: str, counts: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.counts = {**(counts or {}), "refused": True}
 
 
 class JobCancelled(Exception):
@@ -174,8 +180,10 @@ class Ticket:
         if not finished:
             raise ClaimLost
 
-    def fail(self, error: str) -> None:
-        self._mine().update(state=RunState.FAILED, claim=None, error=error or "unknown", ended_at=Now())
+    def fail(self, error: str, counts: dict[str, Any] | None = None) -> None:
+        """Mark the run as failed. Trying again helps, unless the counts say that it was refused."""
+        failed = {"state": RunState.FAILED, "claim": None, "error": error or "unknown", "ended_at": Now()}
+        self._mine().update(**failed, counts=counts or {})
 
     def cancel(self) -> None:
         self._mine().update(state=RunState.CANCELLED, claim=None, ended_at=Now())
@@ -220,7 +228,9 @@ class Heart:
 
     def _run(self) -> None:
         try:
-            while not self.stopped.wait(settings.RUN_BEAT_SECONDS):
+            pause = FIRST_BEAT_SECONDS
+            while not self.stopped.wait(min(pause, settings.RUN_BEAT_SECONDS)):
+                pause = settings.RUN_BEAT_SECONDS
                 try:
                     if connection.vendor == "sqlite":
                         # Rather a missed beat than a heart that waits 20 seconds for our own import to end.
@@ -253,7 +263,7 @@ def run_job(run_id: int) -> None:
         with Heart(ticket):
             JOBS[run.stage].work(run, ticket)
     except JobRefused as error:
-        ticket.fail(str(error))
+        ticket.fail(str(error), error.counts)
     except JobCancelled:
         ticket.cancel()
     except ClaimLost:

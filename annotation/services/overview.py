@@ -23,6 +23,7 @@ class ProjectOverview:
     stus: int
     labels: int
     people: int
+    examples_with_scus: int
 
     @property
     def role_name(self) -> str:
@@ -51,6 +52,12 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
         "stus": _per_project(units.filter(kind=UnitKind.STU), "example__project"),
         "labels": _per_project(labels, "unit__example__project"),
         "people": _per_project(members, "project"),
+        "examples_with_scus": dict(
+            units.filter(kind=UnitKind.SCU)
+            .order_by()
+            .values_list("example__project")
+            .annotate(Count("example", distinct=True))
+        ),
     }
     return [
         ProjectOverview(

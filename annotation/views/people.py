@@ -107,6 +107,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     form = JoinForm(request.POST or None) if not request.user.is_authenticated else None
     try:
         invitation = inviting.find_invitation(token, now=now)
+        inviting.refuse_members(invitation, request.user)
         if request.method == "POST" and form is None:
             assert isinstance(request.user, User)
             inviting.accept_invitation(token, request.user, now=now)

@@ -12,13 +12,13 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import EVERYBODY, LEADS, project_view
 from annotation.forms import ExportForm, ImportForm
-from annotation.models import Project, Role, Run, RunState, Stage, User
+from annotation.models import Project, Queue, Role, Run, RunState, Stage, User
 from annotation.parameters import only_known, whole_number
 from annotation.services import jobs
 from annotation.services.export_job import download_of, request_export
 from annotation.services.files import keep_upload, upload_path
 from annotation.services.history import list_runs
-from annotation.services.import_job import CannotImport, request_import, request_import_after
+from annotation.services.import_job import CannotImport, imports_after, request_import, request_import_after
 from annotation.tasks import send_run
 from annotation.uploads import is_too_big
 
@@ -31,19 +31,25 @@ ENDED = (RunState.DONE, RunState.FAILED, RunState.CANCELLED)
 @project_view("GET", "HEAD", "POST", roles=LEADS)
 def import_page(request: HttpRequest, project: Project) -> HttpResponse:
     """Upload a file; a worker checks it and writes nothing yet."""
-    form = ImportForm()
+    form, problem = ImportForm(), ""
     if request.method == "POST":
         form = ImportForm(request.POST, request.FILES)
-        if is_too_big(request):
-            form.errors.pop("file", None)
-            form.add_error("file", too_big_words())
+        if is_too_big(request):  # and so the rest of the form was not read
+            form, problem = ImportForm(), too_big_words()
         elif form.is_valid():
             try:
                 return _to_run(project, _start_dry_run(request, project, form))
             except jobs.TooManyJobs as error:
-                form.add_error(None, str(error))
-    context = {"project": project, "page": "import", "form": form, "max_mb": settings.IMPORT_MAX_BYTES // 1024**2}
-    return render(request, "annotation/import.html", context, status=422 if form.errors else 200)
+                problem = str(error)
+    context = {
+        "project": project,
+        "page": "import",
+        "form": form,
+        "problem": problem,
+        "max_mb": settings.IMPORT_MAX_BYTES // 1024**2,
+        "nobody_works": not jobs.has_worker(Queue.IO),
+    }
+    return render(request, "annotation/import.html", context, status=422 if form.errors or problem else 200)
 
 
 def _start_dry_run(request: HttpRequest, project: Project, form: ImportForm) -> Run:
@@ -100,6 +106,7 @@ def export_page(request: HttpRequest, project: Project) -> HttpResponse:
         "page": "export",
         "form": form,
         "exports": [(run, download_of(run) is not None) for run in exports],
+        "nobody_works": not jobs.has_worker(Queue.IO),
         "kept_days": settings.FILES_KEPT_DAYS,
     }
     return render(request, "annotation/export.html", context, status=422 if form.errors else 200)
@@ -135,6 +142,8 @@ def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
         **_progress(project, found),
         "count_rows": _count_rows(found),
         "has_upload": bool(found.parameters.get("upload")) and upload_path(found.parameters["upload"]).exists(),
+        "imported_by": imports_after(found).first(),
+        "nothing_new": not any(counts.get("new", {"x": 1}).values()),
         "can_download": leads and download_of(found) is not None,
         "more_problems": counts.get("problem_count", 0) - len(counts.get("problems", [])),
         "more_notes": counts.get("note_count", 0) - len(counts.get("notes", [])),
@@ -151,17 +160,20 @@ def run_progress(request: HttpRequest, project: Project, run_id: int) -> HttpRes
     found = get_object_or_404(Run, project=project, pk=run_id)
     if found.state in ENDED:
         return HttpResponseClientRefresh()
-    return render(request, "annotation/_progress.html", _progress(project, found))
+    return render(request, "annotation/_progress.html", {**_progress(project, found), "is_part": True})
 
 
 def _progress(project: Project, run: Run) -> dict[str, object]:
-    share = round(100 * run.steps_done / run.steps_total) if run.steps_total else None
+    # An import on SQLite writes in one go, and its own heart cannot tell how far it is.
+    cannot_follow = run.state == RunState.RUNNING and jobs.is_write_locked()
+    is_known = run.steps_total and not cannot_follow
     return {
+        "cannot_follow": cannot_follow,
         "project": project,
         "page": "runs",
         "run": run,
         "ended": run.state in ENDED,
-        "share": share,
+        "share": round(100 * run.steps_done / run.steps_total) if is_known else None,
         "nobody_works": jobs.is_abandoned(run),
         "missing_seconds": settings.WORKER_MISSING_SECONDS,
     }

@@ -130,11 +130,15 @@ def test_a_lead_creates_a_project_and_imports_into_it(client, monkeypatch):
     sent = []
     monkeypatch.setattr("annotation.api.views.send_run", lambda run: sent.append(run.pk))
     headers = {"Authorization": f"Bearer {create_token(lead, name='script', now=NOW)}"}
-    made = client.post(reverse("api-projects"), {"name": "New corpus", "slug": "mine"}, headers=headers)
+    made = client.post(
+        reverse("api-projects"), {"name": "New corpus"}, headers=headers, content_type="application/json"
+    )
     assert (made.status_code, made.json()["slug"]) == (201, "new-corpus")
-    twice = client.post(reverse("api-projects"), {"name": "new corpus"}, headers=headers)
+    twice = client.post(
+        reverse("api-projects"), {"name": "new corpus"}, headers=headers, content_type="application/json"
+    )
     assert (twice.status_code, twice.json()) == (400, {"name": ["A project of that name exists here already."]})
-    bad = client.post(reverse("api-projects"), {"name": "a\u202eb"}, headers=headers)
+    bad = client.post(reverse("api-projects"), {"name": "a\u202eb"}, headers=headers, content_type="application/json")
     assert bad.status_code == 400
 
     project = models.Project.objects.get(slug="new-corpus")
@@ -182,17 +186,30 @@ def test_a_session_needs_its_csrf_token_and_a_bearer_does_not():
     assert strict.post(reverse("api-projects"), {"name": "P"}).status_code == 403
     strict.logout()
     headers = {"Authorization": f"Bearer {create_token(user, name='script', now=NOW)}"}
-    assert strict.post(reverse("api-projects"), {"name": "P"}, headers=headers).status_code == 201
-
-
-def test_fields_that_nobody_may_set_are_ignored(client):
-    user = MembershipFactory(role="lead").user
-    client.force_login(user)
-    client.post(
-        reverse("api-projects"), {"name": "P", "created_at": "1990-01-01", "trashed_at": "1990-01-01", "id": 77}
+    assert (
+        strict.post(
+            reverse("api-projects"), {"name": "P"}, headers=headers, content_type="application/json"
+        ).status_code
+        == 201
     )
-    project = models.Project.objects.get(name="P")
-    assert (project.trashed_at, project.created_at.year > 2020) == (None, True)
+
+
+def test_fields_that_are_not_known_or_that_nobody_may_set_are_refused(client):
+    membership = MembershipFactory(role="lead")
+    client.force_login(membership.user)
+    odd = {"name": "P", "slug": "mine", "created_at": "1990-01-01", "trashed_at": "1990-01-01", "id": 77}
+    answer = client.post(reverse("api-projects"), odd, content_type="application/json")
+    assert (answer.status_code, set(answer.json())) == (400, set(odd) - {"name"})
+    fields = {"file": SimpleUploadedFile("c.jsonl", b"x"), "format": "jsonl", "dryrun": "true"}
+    answer = client.post(address("imports", membership.project), fields)
+    assert (answer.status_code, answer.json()) == (400, {"dryrun": ["This field is not known here."]})
+    assert models.Run.objects.count() == 0
+
+
+def test_programs_get_json_even_where_there_is_nothing(client):
+    for url in ("/api/v1/", "/api/v1/nothing/"):
+        answer = client.get(url)
+        assert (answer.status_code, answer.json()) == (404, {"detail": "Not found."})
 
 
 def test_the_schema_is_the_one_that_is_checked_in(tmp_path):

@@ -15,7 +15,7 @@ def test_bars_have_the_length_of_their_value_and_their_numbers_beside_them():
     assert (root.get("role"), root.get("aria-label")) == ("img", "Scores")
     bars = [shape for shape in root.iter("rect") if shape.get("class") == "bar-hand"]
     assert [bar.get("width") for bar in bars] == ["75%"]
-    assert chart.rows == [("atlas", ".750"), ("beacon", "not measured")]
+    assert chart.rows == [("atlas", ".750", ""), ("beacon", "not measured", "")]
 
 
 def test_values_by_machine_are_drawn_in_pencil_and_on_their_scale():

@@ -70,8 +70,9 @@ def test_what_is_wrong_with_a_corpus_is_kept_with_the_run(tmp_path):
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "failed"
-    assert run.error.startswith("2 problem(s); nothing was imported.")
-    assert "labels/beta.label, line 2: has the label '7'" in run.error
+    assert run.error == "2 problem(s); nothing was imported."
+    assert ("labels/beta.label", 2) in {(problem["file"], problem["line"]) for problem in run.counts["problems"]}
+    assert run.counts["refused"]
     assert models.Example.objects.count() == 0
 
 

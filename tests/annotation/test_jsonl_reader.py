@@ -134,7 +134,7 @@ def test_blank_lines_crlf_and_bom_are_accepted(tmp_path):
 @pytest.mark.parametrize("content", ["id,reference\nx,One.\n", "[\n{}\n]\n", "plain text"])
 def test_a_file_of_another_format_is_one_problem(tmp_path, content):
     (tmp_path / "c.jsonl").write_text(content)
-    with pytest.raises(UnreadableSource, match="Is --format right"):
+    with pytest.raises(UnreadableSource, match="Is the format right"):
         read(tmp_path / "c.jsonl")
 
 

@@ -9,6 +9,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation import models
+from annotation.services.accounts import set_password
+from tests.conftest import NOW
 from tests.factories import MembershipFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +140,19 @@ def test_a_reset_link_works_once(client, capsys):
     assert user.check_password(PASSWORD)
     client.session.flush()
     assert "does not work" in client.get(link, follow=True).content.decode()
+
+
+def test_a_new_password_ends_the_lock(client):
+    user = UserFactory(username="lena")
+    for _ in range(11):
+        client.post(reverse("login"), {"username": "lena", "password": "wrong"})
+    set_password(user, PASSWORD, now=NOW)
+    answer = client.post(reverse("login"), {"username": "lena", "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_a_member_is_told_at_once_that_the_link_is_not_for_them(client, lead):
+    link = path_of(make_link(client, lead))
+    shown = client.get(link)
+    assert shown.status_code == 410
+    assert "a member of" in shown.text

@@ -79,6 +79,14 @@ def test_from_the_upload_over_the_dry_run_to_the_import(client, project, sent):
     jobs.run_job(run.pk)
     assert "Imported." in client.get(page("run", project, run.pk)).text
     assert models.Example.objects.get().key == "a"
+    assert "See its import" in client.get(page("run", project, check.pk)).text
+
+    upload(client, project, GOOD)
+    again = models.Run.objects.order_by("-pk").first()
+    jobs.run_job(again.pk)
+    shown = client.get(page("run", project, again.pk)).text
+    assert "Everything in this file is here already." in shown
+    assert "Import 1 example" not in shown
 
 
 def test_problems_are_a_table_with_file_and_line(client, project, sent):
@@ -270,7 +278,7 @@ def test_without_a_worker_the_pages_say_so_and_what_to_do(client, project):
     for address in (page("run", project, run.pk), page("runs", project), reverse("project-home", args=[project.slug])):
         shown = client.get(address).text
         assert "No worker has answered for 30 seconds." in shown
-        assert "celery --app workbench worker --queues io" in shown
+        assert ".venv/bin/celery --app workbench worker --queues io" in shown
     WorkerFactory(seen_at=timezone.now() - dt.timedelta(seconds=31))
     assert "No worker has answered" in client.get(page("runs", project)).text
     WorkerFactory(seen_at=timezone.now())

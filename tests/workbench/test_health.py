@@ -95,3 +95,8 @@ def test_https_behind_a_proxy_that_is_not_trusted_is_found(settings):
     settings.PRODUCTION, settings.HTTPS, settings.TRUST_PROXY = True, True, False
     settings.CELERY_BROKER_URL = "redis://x"
     assert "TRUST_PROXY=1" in doctor._settings_problem("postgresql")
+
+
+def test_without_its_tables_the_rest_is_not_asked(client, monkeypatch):
+    monkeypatch.setitem(health.CHECKS, "migrations", lambda: "3 migration(s) are not applied.")
+    assert list(client.get(reverse("readyz")).json()) == ["ready", "database", "migrations"]

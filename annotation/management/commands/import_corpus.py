@@ -56,6 +56,11 @@ class Command(PlainCommand):
         finally:
             bar.close()
         self._show(report, dry_run=dry_run)
+        if lead and report.project and not report.project.memberships.filter(user=actor, left_at__isnull=True).exists():
+            self.stderr.write(
+                "Note: --lead counts for a new project only. "
+                f"Add somebody to this one: manage.py add_member {report.project.slug} {lead} --role lead"
+            )
         if options["json"]:
             outcome = {"new": report.new.as_dict(), "dry_run": dry_run, "warnings": report.warnings}
             self.stdout.write(json.dumps({**report.counts.as_dict(), **outcome}))

@@ -46,6 +46,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         call_command("collectstatic", verbosity=0, interactive=False)
         password = demo_password()
+        (settings.VAR_DIR / "demo-address").write_text(f"http://{HOST}:{number}", encoding="ascii")
         logins = load_demo(password=password, now=timezone.now())
         logs = settings.VAR_DIR / "log"
         logs.mkdir(exist_ok=True)
@@ -63,7 +64,9 @@ class Command(BaseCommand):
             for child in children.values():
                 processes.stop(child)
             lock.close()
-            self.stdout.write("Stopped. What you did is kept in var/; run 'make demo' to go on.")
+            self.stdout.write(
+                f"Stopped. What you did is kept in {relative(settings.VAR_DIR)}/; run 'make demo' to go on."
+            )
 
     def show(self, port: int, password: str, logins: list[DemoLogin], logs: Path) -> None:
         names = "\n".join(f"    {login.username:<10} {login.role}" for login in logins)
