@@ -12,8 +12,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.benchmarks import benchmark_web
+from annotation.decomposing_benchmark import benchmark_decomposer
 
-BENCHMARKS: dict[str, Callable[[Path | None], Iterator[tuple[str, float, str]]]] = {"web": benchmark_web}
+BENCHMARKS: dict[str, Callable[[Path | None], Iterator[tuple[str, float, str]]]] = {
+    "decomposer": benchmark_decomposer,
+    "web": benchmark_web,
+}
 
 
 class Command(BaseCommand):
@@ -33,7 +37,7 @@ class Command(BaseCommand):
         try:
             for key, value, meaning in BENCHMARKS[name](folder):
                 figures[key] = round(value, 4)
-                self.stdout.write(f"{key:24}{value:>12,.2f}  {meaning}")
+                self.stdout.write(f"{key:36}{value:>12,.3f}  {meaning}")
         except FileNotFoundError as error:
             raise CommandError(str(error)) from error
         if options["json"]:

@@ -1,0 +1,470 @@
+"""Facts that have a verb: one statement per predicate and argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from annotation.decomposing.facts import Fact
+from annotation.decomposing.naming import FEMALE, MALE, Naming, possessive
+from annotation.decomposing.phrases import QUOTES, Piece, conjuncts, name_ending_at, noun_phrase, trim, write
+from annotation.parses import Parse, Token
+
+SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
+OBJECTS = ("dobj", "attr", "acomp", "oprd", "dative")
+NO_PREDICATE = frozenset({"aux", "auxpass", "amod", "compound", "case", "prep", "nmod", "det", "neg", "punct", "intj"})
+RELATIVE = frozenset({"who", "which", "that", "whom"})
+# Adverbs without which a statement would be false.
+KEPT_ADVERBS = frozenset({"only", "never", "almost", "nearly", "hardly", "barely", "no", "longer", "not"})
+DROPPED_ADVERBS = frozenset({
+    "how", "when", "where", "why", "then", "now", "also", "so", "however", "meanwhile", "still", "just", "even",
+    "already", "therefore", "instead", "too", "there",
+})  # fmt: skip
+# What somebody claims, wants or denies is not so because they do.
+NOT_FACTUAL = frozenset({
+    "accuse", "allege", "argue", "believe", "claim", "consider", "deny", "doubt", "dispute", "expect", "fear",
+    "feel", "hope", "imagine", "insist", "predict", "reject", "refuse", "suggest", "suspect", "think", "threaten",
+    "urge", "want", "warn", "wish",
+})  # fmt: skip
+# Verbs that tell what somebody says, knows or shows.
+SPEECH = frozenset({
+    "acknowledge", "add", "admit", "agree", "announce", "answer", "ask", "confirm", "decide", "declare", "discover",
+    "explain", "find", "hear", "indicate", "know", "learn", "mean", "note", "notice", "promise", "prove", "read",
+    "realise", "realize", "recall", "remember", "reply", "report", "reveal", "rule", "say", "see", "show", "state",
+    "tell", "testify", "understand", "vow", "write",
+})  # fmt: skip
+# Prepositions whose verb tells what happened ("after carding an eagle"); with others it may not have ("from reaching").
+HAPPENED = frozenset(
+    {"after", "before", "by", "despite", "since", "while", "when", "upon", "following", "in", "without"}
+)
+KEPT_WITH_NOUN = frozenset({"of", "than", "per"})
+# Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
+PARTICIPLES = frozenset({
+    "awoken", "beaten", "been", "begun", "bitten", "blown", "born", "broken", "chosen", "done", "drawn", "driven",
+    "drunk", "eaten", "fallen", "flown", "forbidden", "forgiven", "forgotten", "frozen", "given", "gone", "grown",
+    "hidden", "known", "ridden", "risen", "seen", "shaken", "shown", "slain", "spoken", "stolen", "sung", "sunk",
+    "sworn", "taken", "thrown", "torn", "woken", "worn", "written",
+})  # fmt: skip
+PLURAL_WORDS = frozenset({"they", "we", "you", "those", "these", "both", "i", "people", "police"})
+MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS = 4, 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Who a statement is about, and whether it is one or several, so that the verb agrees.
+
+    `alone`: it was one of several that "and" joins, so that the verb of the sentence may not fit it.
+    """
+
+    pieces: tuple[Piece, ...]
+    plural: bool = False
+    alone: bool = False
+
+
+@dataclass(slots=True)
+class Frame:
+    """A predicate with its arguments. Objects are alternatives: each makes a statement of its own."""
+
+    subjects: list[Subject]
+    verb: list[Piece]
+    objects: list[list[Piece]] = field(default_factory=list)
+    adjuncts: list[list[Piece]] = field(default_factory=list)
+
+
+class ClauseReader:
+    """Reads the clauses of one sentence."""
+
+    def __init__(self, parse: Parse, naming: Naming) -> None:
+        self.parse, self.naming = parse, naming
+
+    def facts(self) -> Iterator[Fact]:
+        for token in self.parse.tokens:
+            if self.is_predicate(token) and not self.is_part_of_another(token):
+                yield from self.clause(token)
+
+    # --- which words are predicates ------------------------------------------------------------------------------
+
+    def is_predicate(self, token: Token) -> bool:
+        return token.pos in ("VERB", "AUX") and token.dep not in NO_PREDICATE and token.tag != "MD"
+
+    def is_part_of_another(self, token: Token) -> bool:
+        """An infinitive belongs to the verb that governs it; what is only claimed is told with who claims it."""
+        head = self.parse.head(token)
+        if token.dep == "xcomp" and self.is_predicate(head):
+            return True
+        if token.dep in ("advcl", "acl", "ccomp", "pcomp") and self.is_infinitive(token):
+            return True
+        if token.dep == "pcomp" and head.low not in HAPPENED:
+            return True
+        if token.dep == "conj" and self.is_predicate(head) and not self.parse.kids(token, *SUBJECTS):
+            return self.is_part_of_another(head)
+        if token.dep == "ccomp" and self.is_predicate(head):
+            if token.index < head.index:  # "…, officials say", or two sentences that a comma joins
+                return False
+            return head.lemma.lower() not in SPEECH or not self.is_finite(token)
+        return False
+
+    def is_finite(self, token: Token) -> bool:
+        tags = [token.tag, *(kid.tag for kid in self.parse.kids(token, "aux", "auxpass"))]
+        return any(tag in ("VBD", "VBZ", "VBP", "MD") for tag in tags) or token.tag in ("VBN", "VBG")
+
+    def is_infinitive(self, token: Token) -> bool:
+        return token.tag == "VB" and any(kid.low == "to" for kid in self.parse.kids(token, "aux"))
+
+    # --- one clause ----------------------------------------------------------------------------------------------
+
+    def clause(self, verb: Token) -> Iterator[Fact]:
+        frame = self.frame(verb)
+        if frame is None:
+            return
+        rule = {"relcl": "relative clause", "acl": "participle", "advcl": "adverbial clause"}.get(verb.dep, "clause")
+        complement = next(iter(self.parse.kids(verb, "ccomp")), None)
+        if complement is not None and complement.index < verb.index and verb.lemma.lower() not in SPEECH | NOT_FACTUAL:
+            complement = None
+        if complement is None:
+            facts = self.expand(frame, verb, rule)
+        elif self.is_predicate(complement):
+            facts = self.report(frame, verb, complement)
+        else:  # "made it three"
+            frame.objects = [list(trim(self.parse.subtree(complement)))]
+            facts = self.statements(frame, rule)
+        yield from facts
+
+    def expand(self, frame: Frame, verb: Token, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
+        """The statements of a verb, with the infinitive that it governs if there is one."""
+        infinitive = next(iter(self.parse.kids(verb, "xcomp")), None)
+        if infinitive is not None:
+            return self.infinitives(frame, infinitive, rule, prefix)
+        return self.statements(frame, rule, prefix)
+
+    def frame(self, verb: Token) -> Frame | None:
+        subjects = self.subjects(verb)
+        group = self.verb_group(verb)
+        if not subjects or (not self.parse.kids(verb, *SUBJECTS) and disagrees(group, subjects)):
+            return None
+        frame = Frame(subjects, group)
+        self.add_arguments(frame, verb)
+        self.fill_gap(frame, verb)
+        return frame
+
+    def statements(self, frame: Frame, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
+        for subject in frame.subjects[:MAX_SUBJECTS]:
+            base = (*prefix, *subject.pieces, *agree(frame.verb, subject))
+            for number, words in enumerate(self.named(frame.objects[:MAX_OBJECTS], subject) or [[]]):
+                if words or not frame.adjuncts:
+                    yield Fact((*base, *words), rule)
+                for adjunct in frame.adjuncts[: MAX_ADJUNCTS if number == 0 else 1]:
+                    yield Fact((*base, *words, *adjunct), rule)
+
+    def named(self, objects: list[list[Piece]], subject: Subject) -> list[list[Piece]]:
+        who = write(self.parse, subject.pieces)
+        return [
+            self.naming.object(self.parse, words, who) if words and all(isinstance(w, Token) for w in words) else words  # type: ignore[arg-type]
+            for words in objects
+        ]
+
+    def report(self, frame: Frame, verb: Token, complement: Token) -> Iterator[Fact]:
+        """ "The council says that …": who says it, with the core of what is said."""
+        speaker = frame.subjects[0]
+        said = (*speaker.pieces, *agree(frame.verb, speaker), *(frame.objects[0] if frame.objects else []))
+        inner = self.frame(complement)
+        if complement.index < verb.index or inner is None:
+            yield Fact((*said, "this"), "report")
+            return
+        inner.subjects = [self.as_written(complement) or inner.subjects[0]]
+        if self.is_infinitive(complement):
+            inner.verb = ["to", *inner.verb]
+        told = list(self.expand(inner, complement, "report", said))
+        yield from told if self.is_part_of_another(complement) else told[:1]
+
+    def infinitives(self, frame: Frame, first: Token, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
+        """ "He agreed to join Madrid and to leave Porto": each infinitive with the verb that governs it."""
+        lead = [*frame.verb, *(frame.objects[0] if frame.objects else [])]
+        for verb in conjuncts(self.parse, first):
+            own = self.parse.kids(verb, "nsubj", "nsubjpass")
+            words: list[Piece] = list(noun_phrase(self.parse, own[0], whole=True)) if own else []
+            particles = self.parse.kids(verb, "aux", "auxpass", "neg", "prt")
+            if verb is not first and not particles and self.is_infinitive(first):
+                words.append("to")
+            words += in_order([*particles, verb])
+            inner = Frame(frame.subjects, [*lead, *words])
+            self.add_arguments(inner, verb)
+            further = next(iter(self.parse.kids(verb, "xcomp")), None)
+            if further is not None:
+                yield from self.infinitives(inner, further, rule, prefix)
+            else:
+                yield from self.statements(inner, rule, prefix)
+        for subject in frame.subjects[:MAX_SUBJECTS]:
+            for adjunct in frame.adjuncts[:MAX_ADJUNCTS]:
+                yield Fact((*prefix, *subject.pieces, *agree(lead, subject), *adjunct), rule)
+
+    # --- subjects ------------------------------------------------------------------------------------------------
+
+    def subjects(self, verb: Token, depth: int = 0) -> list[Subject]:
+        """The subjects of a verb, each on its own, with names spelt out; [] if there is none."""
+        parse, head = self.parse, self.parse.head(verb)
+        own = parse.kids(verb, *SUBJECTS)
+        if own:
+            return self.own_subjects(verb, own[0])
+        if depth > 8:
+            return []
+        if verb.dep == "conj" and self.is_predicate(head):
+            return self.subjects(head, depth + 1)
+        if verb.dep in ("acl", "relcl"):
+            return self.nouns(head) if head.pos in ("NOUN", "PROPN") else []
+        if verb.dep in ("advcl", "pcomp"):
+            governor = self.governor(verb)
+            return self.subjects(governor, depth + 1) if governor else []
+        if verb.dep == "xcomp":
+            objects = parse.kids(head, "dobj")
+            return self.nouns(objects[0]) if objects else self.subjects(head, depth + 1)
+        if verb.dep == "ccomp" and verb.tag == "VBG":
+            return self.subjects(head, depth + 1)
+        is_shouted = verb.index == 0 and verb.text.isupper()  # "CLICK HERE for all the news"
+        if verb.dep == "ROOT" and (verb.tag in ("VB", "VBP") or is_shouted) and not parse.kids(verb, "aux"):
+            return [Subject(("You can",), plural=True)]
+        if verb.dep in ("ROOT", "ccomp") and self.naming.main:
+            return [Subject((self.naming.main.text,), self.naming.main.is_plural)]
+        return []
+
+    def own_subjects(self, verb: Token, subject: Token) -> list[Subject]:
+        parse = self.parse
+        if subject.dep.startswith("csubj"):
+            return [Subject(tuple(parse.subtree(subject)))]
+        if subject.low in RELATIVE and verb.dep == "relcl":
+            return self.nouns(parse.head(verb))
+        if any(kid.low == "whose" for kid in parse.kids(subject, "poss")) and verb.dep == "relcl":
+            owner = write(parse, self.nouns(parse.head(verb))[0].pieces)
+            rest = [word for word in noun_phrase(parse, subject) if word.low != "whose"]
+            return [Subject((possessive(owner), *rest), is_plural(subject))]
+        if subject.pos == "PRON" and verb.dep in ("ccomp", "advcl"):
+            same = self.governing_subject(verb, subject)
+            if same:
+                return same
+        return self.nouns(subject)
+
+    def governing_subject(self, verb: Token, pronoun: Token) -> list[Subject]:
+        """ "Rose said he was happy": he is Rose, if the number fits."""
+        governor = self.governor(verb)
+        own = self.parse.kids(governor, "nsubj", "nsubjpass") if governor else []
+        if not own or own[0].pos == "PRON":
+            return []
+        fits = {
+            "he": own[0].entity == "PERSON" or own[0].lemma.lower() in MALE or verb.dep == "ccomp",
+            "she": own[0].entity == "PERSON" or own[0].lemma.lower() in FEMALE or verb.dep == "ccomp",
+            "it": own[0].entity in ("ORG", "GPE", "PRODUCT"),
+            "they": True,
+        }
+        subjects = self.nouns(own[0])
+        several = len(subjects) > 1 or subjects[0].plural
+        return subjects if fits.get(pronoun.low) and several == (pronoun.low == "they") else []
+
+    def nouns(self, head: Token) -> list[Subject]:
+        """A noun, or several that are joined, as subjects. A name that stands beside its noun takes its place."""
+        found = []
+        heads = conjuncts(self.parse, head)
+        for word in heads:
+            names = [kid for kid in self.parse.kids(word, "appos") if kid.entity == "PERSON"]
+            if word.pos == "NOUN" and names:
+                pieces = self.naming.spell_out(name_ending_at(self.parse, names[0]))
+            else:
+                pieces = self.naming.subject(self.parse, noun_phrase(self.parse, word))
+            found.append(Subject(tuple(pieces), is_plural(word), alone=len(heads) > 1))
+        return found
+
+    def as_written(self, verb: Token) -> Subject | None:
+        """The subject in the words of the sentence: in "she said that she …" the second one is clear."""
+        own = self.parse.kids(verb, *SUBJECTS)
+        if not own or own[0].low in RELATIVE:
+            return None
+        words = noun_phrase(self.parse, own[0], whole=True)
+        return Subject(tuple(words), is_plural(own[0]) or bool(self.parse.kids(own[0], "conj")))
+
+    def governor(self, verb: Token) -> Token | None:
+        """The predicate that a clause hangs on, perhaps by a preposition ("after carding an eagle")."""
+        head = self.parse.head(verb)
+        for _ in range(3):
+            if head.index != verb.index and self.is_predicate(head):
+                return head
+            head = self.parse.head(head)
+        return None
+
+    # --- the verb ------------------------------------------------------------------------------------------------
+
+    def verb_group(self, verb: Token) -> list[Piece]:
+        """The verb with its auxiliaries, negation and particle; one that lacks an auxiliary gets it."""
+        parse = self.parse
+        auxiliaries = [word for word in parse.kids(verb, "aux", "auxpass") if word.low != "to"]
+        if not auxiliaries and verb.dep == "conj" and not parse.kids(verb, *SUBJECTS):
+            auxiliaries = [word for word in self.inherited(verb) if word.low != "to"]
+        kept = [kid for kid in parse.kids(verb, "advmod") if kid.low in KEPT_ADVERBS and kid.index < verb.index]
+        around = sorted({*auxiliaries, *parse.kids(verb, "neg"), *kept}, key=lambda word: word.index)
+        return [*self.finite(verb, around), *parse.kids(verb, "prt")]
+
+    def inherited(self, verb: Token) -> list[Token]:
+        """Auxiliaries that a joined verb shares with the first one ("was abducted and murdered")."""
+        head = self.parse.head(verb)
+        for _ in range(5):
+            if head.dep != "conj" or self.parse.kids(head, "aux", "auxpass"):
+                break
+            head = self.parse.head(head)
+        same_form = verb.tag == head.tag or (verb.tag == "VBD" and head.tag == "VBN" and self.is_passive(head))
+        return self.parse.kids(head, "aux", "auxpass") if same_form or verb.tag == "VB" else []
+
+    def finite(self, verb: Token, around: list[Token]) -> list[Piece]:
+        if verb.low == "being":
+            return ["was", *[word for word in around if word.low != "being"]]
+        if around and around[0].low == "being":
+            return ["was", *around[1:], verb]
+        if around and around[0].low == "having":
+            return ["had", *around[1:], verb]
+        has_auxiliary = any(word.dep in ("aux", "auxpass") for word in around)
+        if not has_auxiliary and (verb.tag == "VBG" or self.is_bare_passive(verb)):
+            return ["was", *around, verb]
+        if verb.text in ("'s", "’s"):
+            return ["is", *around]
+        if verb.text in ("'re", "’re"):
+            return ["are", *around]
+        before = [word for word in around if word.index < verb.index]
+        return [*before, verb, *[word for word in around if word.index > verb.index]]
+
+    def is_bare_passive(self, verb: Token) -> bool:
+        """A participle without an auxiliary: passive, unless it looks like a past tense that was taken for one."""
+        if verb.low in PARTICIPLES or self.parse.kids(verb, "nsubjpass", "agent"):
+            return verb.tag in ("VBN", "VBD")
+        if verb.tag != "VBN" or self.parse.kids(verb, "dobj"):
+            return False
+        return verb.dep in ("acl", "relcl", "advcl") or bool(self.parse.kids(verb, "nsubj"))
+
+    def is_passive(self, verb: Token) -> bool:
+        return bool(self.parse.kids(verb, "nsubjpass", "auxpass", "agent"))
+
+    # --- arguments -----------------------------------------------------------------------------------------------
+
+    def add_arguments(self, frame: Frame, verb: Token) -> None:
+        parse = self.parse
+        objects = [word for word in parse.kids(verb, *OBJECTS) if word.low not in RELATIVE]
+        frame.objects = self.objects(objects)
+        for kid in parse.kids(verb):
+            frame.adjuncts += self.adjuncts(verb, kid)
+        for noun in objects:
+            for kid in parse.kids(noun, "prep"):
+                if kid.low not in KEPT_WITH_NOUN:
+                    frame.adjuncts += self.prepositional(kid)
+        for subject in parse.kids(verb, "nsubj", "nsubjpass"):
+            frame.adjuncts += [list(parse.subtree(kid)) for kid in parse.kids(subject, "npadvmod")]
+
+    def objects(self, objects: list[Token]) -> list[list[Piece]]:
+        """Alternatives: the nouns of a joined object, each with whatever else the verb takes."""
+        direct = [word for word in objects if word.dep in ("dobj", "attr", "acomp")][:1]
+        others = [word for word in objects if word not in direct]
+        rest = [word for noun in others for word in noun_phrase(self.parse, noun, whole=True)]
+        if not direct:
+            return [list(trim(rest))] if rest else []
+        return [list(trim([*noun_phrase(self.parse, head), *rest])) for head in conjuncts(self.parse, direct[0])]
+
+    def adjuncts(self, verb: Token, kid: Token) -> list[list[Piece]]:
+        if kid.dep in ("prep", "agent"):
+            return self.prepositional(kid)
+        if kid.dep == "npadvmod":
+            return [list(self.parse.subtree(kid, frozenset({"relcl", "appos", "punct"})))]
+        if kid.dep == "advmod" and kid.index > verb.index and kid.low not in DROPPED_ADVERBS | KEPT_ADVERBS:
+            return [list(trim(self.parse.subtree(kid, frozenset({"advcl", "conj", "cc"}))))]
+        if kid.dep == "advcl" and self.is_infinitive(kid):
+            return [self.infinitive(kid)]
+        return []
+
+    def prepositional(self, preposition: Token) -> list[list[Piece]]:
+        """A preposition with its noun, and those that hang on that noun as further ones."""
+        parse = self.parse
+        kids = parse.kids(preposition)
+        # "because of", "out of", "next to": prepositions of two words.
+        second = [kid for kid in kids if kid.pos in ("ADP", "SCONJ") and not parse.kids(kid)]
+        lead = [kid for kid in kids if kid.dep in ("advmod", "npadvmod", "quantmod") and kid.index < preposition.index]
+        words = [*lead, preposition, *second]
+        found: list[list[Piece]] = []
+        for kid in kids:
+            if kid.dep == "pobj" and is_word(kid):
+                found += [[*words, *noun_phrase(parse, noun)] for noun in conjuncts(parse, kid)[:MAX_OBJECTS]]
+                for inner in parse.kids(kid, "prep"):
+                    if inner.low not in KEPT_WITH_NOUN:
+                        found += self.prepositional(inner)
+            elif kid.dep == "prep" and kid not in second and not parse.kids(preposition, "pobj"):
+                found += [[*words, *inner] for inner in self.prepositional(kid)[:1]]
+            elif kid.dep == "prep" and kid not in second:
+                found += self.prepositional(kid)
+            elif kid.dep == "pcomp" and kid not in second and self.is_part_of_another(kid):
+                found.append([*words, *self.infinitive(kid)])
+        return found
+
+    def infinitive(self, verb: Token) -> list[Piece]:
+        """ "to accelerate growth", "reaching her home": a verb form with its object."""
+        parse = self.parse
+        words = {*parse.kids(verb, "aux", "auxpass", "neg", "prt"), verb}
+        for noun in parse.kids(verb, *OBJECTS):
+            words.update(noun_phrase(parse, noun, whole=True))
+        pieces: list[Piece] = [*in_order(words)]
+        if not parse.kids(verb, *OBJECTS):
+            for kid in parse.kids(verb, "prep")[:1]:
+                pieces += (self.prepositional(kid) or [[]])[0]
+        return pieces
+
+    def fill_gap(self, frame: Frame, verb: Token) -> None:
+        """In "children she cares for" and "the town where she lives" the noun is an argument of the verb behind it."""
+        parse = self.parse
+        own = parse.kids(verb, *SUBJECTS)
+        if verb.dep != "relcl" or not own or own[0].low in RELATIVE:
+            return
+        words = self.naming.spell_out(noun_phrase(parse, parse.head(verb)))
+        stranded = [kid for kid in parse.kids(verb, "prep") if not parse.kids(kid)]
+        if stranded:
+            frame.adjuncts.append([stranded[0], *words])
+        elif any(kid.low == "where" for kid in parse.kids(verb, "advmod")):
+            frame.adjuncts.append(["in", *words])
+        elif any(kid.low == "when" for kid in parse.kids(verb, "advmod")):
+            frame.adjuncts.append(["on", *words])
+        elif not frame.objects and not parse.kids(verb, "ccomp", "xcomp"):
+            frame.objects = [list(words)]
+
+
+def is_plural(noun: Token) -> bool:
+    return noun.tag in ("NNS", "NNPS") or noun.low in (
+        "they",
+        "we",
+        "you",
+        "those",
+        "these",
+        "both",
+        "i",
+        "people",
+        "police",
+    )
+
+
+def in_order(words: Iterable[Token]) -> list[Token]:
+    return sorted(words, key=lambda word: word.index)
+
+
+def is_word(token: Token) -> bool:
+    return token.text not in QUOTES and any(letter.isalnum() for letter in token.text)
+
+
+def disagrees(verb: list[Piece], subjects: list[Subject]) -> bool:
+    """Whether a verb in the plural was given one singular subject from elsewhere: then it is not its subject."""
+    first = verb[0] if verb else ""
+    is_plural_form = isinstance(first, Token) and first.low in ("have", "are", "were")
+    return is_plural_form and len(subjects) == 1 and not subjects[0].plural
+
+
+def agree(verb: list[Piece], subject: Subject) -> list[Piece]:
+    """The verb for its subject. What the sentence says stays, unless the subject was one of several."""
+    if not verb:
+        return verb
+    first = verb[0]
+    if isinstance(first, str):
+        several = {"was": "were", "is": "are", "has": "have"}
+        return [several.get(first, first) if subject.plural else first, *verb[1:]]
+    if subject.alone and not subject.plural and first.tag in ("VBP", "VBD"):
+        one = {"have": "has", "are": "is", "were": "was", "do": "does"}
+        return [one.get(first.low, first), *verb[1:]]
+    return verb

@@ -1,0 +1,176 @@
+"""Pieces of a sentence that become parts of a unit: which words belong to a phrase, and how pieces are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from annotation.parses import Parse, Token
+
+Piece = Token | str
+"""A word of the sentence, or one that a rule puts in ("is", "from")."""
+
+# What hangs on a noun and tells a fact of its own; it gets a unit of its own instead.
+OWN_FACT = frozenset({"relcl", "acl", "appos", "parataxis", "advcl", "ccomp", "npadvmod"})
+COORDINATION = frozenset({"conj", "cc", "preconj"})
+# Prepositions without which a noun says something else ("thousands of colonies").
+KEPT_PREPOSITIONS = frozenset({"of", "per", "than"})
+NAMES = frozenset({"PERSON", "ORG", "GPE", "FAC", "PRODUCT"})
+PRE_NAME = frozenset(
+    {
+        "compound",
+        "nmod",
+        "amod",
+        "nummod",
+        "poss",
+        "det",
+        "advmod",
+        "npadvmod",
+        "punct",
+        "case",
+        "quantmod",
+        "conj",
+        "cc",
+    }
+)
+HONORIFICS = frozenset({"mr", "mrs", "ms", "miss", "dr", "sir", "lord", "lady", "dame", "prof"})
+QUOTES = frozenset("\"'“”‘’`") | {"''", "``"}
+NO_SPACE_BEFORE = frozenset(
+    {"'s", "’s", "n't", "n’t", "'", "’", ".", ",", "%", ")", "]", "'re", "'ve", "'ll", "'d", "'m"}
+)
+
+
+def noun_phrase(parse: Parse, head: Token, *, whole: bool = False, bare: frozenset[str] = frozenset()) -> list[Token]:
+    """The words of a noun without what tells a fact of its own.
+
+    `whole` keeps the nouns that are joined by "and"; `bare` names further kinds of words to leave out.
+    """
+    if head.entity in NAMES and head.pos == "PROPN" and not (whole and parse.kids(head, "conj")):
+        name = name_ending_at(parse, head)
+        if len(title_before(parse, head, name)) > 0:
+            return name
+    leave_out = OWN_FACT | bare | (frozenset() if whole else COORDINATION)
+    words = [
+        word
+        for word in parse.subtree(head, leave_out)
+        if not _is_in_foreign_preposition(parse, head, word) and not (word.dep == "punct" and not _joins(parse, word))
+    ]
+    return trim(words) or [head]
+
+
+def name_ending_at(parse: Parse, last: Token) -> list[Token]:
+    """The words of the name that ends with a word."""
+    start = last.index
+    while start > 0 and not parse.tokens[start].begins_entity and parse.tokens[start - 1].entity == last.entity:
+        start -= 1
+    return list(parse.tokens[start : last.index + 1])
+
+
+def title_before(parse: Parse, last: Token, name: list[Token]) -> list[Token]:
+    """What stands directly before a name and describes it ("Netherlands midfielder"); [] if nothing does."""
+    before = [word for word in parse.subtree(last) if word.index < name[0].index and _hangs_before(parse, word, last)]
+    before = [word for word in before if word.pos not in ("DET", "PUNCT")]
+    if not before or before[-1].tag in ("POS", "PRP$") or before[-1].index + 1 != name[0].index:
+        return []
+    if before[-1].low.rstrip(".") in HONORIFICS:
+        return []
+    return before
+
+
+def _hangs_before(parse: Parse, word: Token, last: Token) -> bool:
+    current = word
+    while current.index != last.index:
+        if current.dep not in PRE_NAME:
+            return False
+        current = parse.head(current)
+    return True
+
+
+def _is_in_foreign_preposition(parse: Parse, head: Token, word: Token) -> bool:
+    """Whether a word hangs on the head by a preposition that is a fact of its own ("students from Surrey")."""
+    current = word
+    while current.index != head.index:
+        if current.dep == "prep" and current.low not in KEPT_PREPOSITIONS and not _in_one_name(parse, current):
+            return True
+        current = parse.head(current)
+    return False
+
+
+def _in_one_name(parse: Parse, word: Token) -> bool:
+    """Whether a preposition is part of a name ("Ministry for the Environment")."""
+    return bool(word.entity) and not word.begins_entity and parse.head(word).entity == word.entity
+
+
+def _joins(parse: Parse, word: Token) -> bool:
+    """Whether a mark belongs to the words around it: a hyphen, a slash, a quote, a per cent sign."""
+    return word.tag == "HYPH" or word.text in {"-", "/", "%", "&", "+", "°"} or word.text in QUOTES
+
+
+def trim(words: Sequence[Token]) -> list[Token]:
+    """Words without marks at their edges and without a quote whose partner is missing."""
+    kept = sorted(words, key=lambda word: word.index)
+    while kept and kept[0].pos == "PUNCT" and kept[0].text not in QUOTES | {"(", "["}:
+        kept = kept[1:]
+    while kept and kept[-1].pos == "PUNCT" and kept[-1].text not in QUOTES | {")", "]"}:
+        kept = kept[:-1]
+    quotes = [word for word in kept if word.text in QUOTES]
+    if len(quotes) % 2:
+        kept = [word for word in kept if word.text not in QUOTES]
+    opened = sum(word.text in "([" for word in kept) - sum(word.text in ")]" for word in kept)
+    return [word for word in kept if word.text not in "()[]"] if opened else kept
+
+
+def conjuncts(parse: Parse, head: Token) -> list[Token]:
+    """A word and those joined to it by "and" or "or"."""
+    found = [head]
+    for word in found:
+        found += parse.kids(word, "conj")
+    return sorted(found, key=lambda word: word.index)
+
+
+def write(parse: Parse, pieces: Iterable[Piece]) -> str:
+    """Pieces as text. Words that were neighbours keep the space between them, or its absence."""
+    text, before = "", None
+    for piece in pieces:
+        word = piece if isinstance(piece, str) else inside(piece) if text else piece.text
+        if not word:
+            continue
+        if isinstance(piece, Token) and isinstance(before, Token) and before.index + 1 == piece.index:
+            gap = parse.text[before.end : piece.start]
+        elif not text or word in NO_SPACE_BEFORE or text.endswith(("(", "[", "£", "$", "-")):
+            gap = ""
+        else:
+            gap = " "
+        text += gap + word
+        before = piece
+    return capitalise(re.sub(r"\s+", " ", text).strip())
+
+
+def inside(word: Token) -> str:
+    """A word that may have begun its sentence, as it is written inside one."""
+    is_short = len(word.text) == 1 and word.text != "I"
+    is_name = word.pos == "PROPN" or word.entity in NAMES | {"NORP", "LOC", "EVENT", "WORK_OF_ART"}
+    if word.index == 0 and not is_name and (is_short or not word.text.isupper()):
+        return word.text[:1].lower() + word.text[1:]
+    if word.text.isupper() and len(word.text) > 1 and word.pos in ("VERB", "ADV", "AUX"):
+        return word.low
+    return word.text
+
+
+def capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def spans(parse: Parse, pieces: Iterable[Piece]) -> tuple[tuple[int, int], ...]:
+    """Where the words of a unit stand in the text: neighbours as one span, in order, each once."""
+    own = {piece for piece in pieces if isinstance(piece, Token) and piece.start >= parse.lead}
+    words = sorted(own, key=lambda word: word.index)
+    found: list[tuple[int, int]] = []
+    last = -2
+    for word in words:
+        if word.index == last + 1:
+            found[-1] = (found[-1][0], word.end - parse.lead)
+        else:
+            found.append((word.start - parse.lead, word.end - parse.lead))
+        last = word.index
+    return tuple(found)

@@ -1,0 +1,64 @@
+"""From texts to units: split, clean, parse and decompose, many texts at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from annotation.cleaning import Cleaned, clean
+from annotation.decomposing.headlines import parse_sentences
+from annotation.decomposing.units import DraftUnit, decompose_reference
+from annotation.parses import Parser
+from annotation.splitting import split_sentences
+
+TEXTS_PER_BATCH = 64
+
+SplitText = tuple[str, Sequence[tuple[int, int]]]
+"""A text and the spans of its sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposedSentence:
+    """A sentence as a span of its text, with its units. Spans of units are of the text as well."""
+
+    start: int
+    end: int
+    units: tuple[DraftUnit, ...]
+
+
+def decompose_texts(texts: Iterable[str], parser: Parser) -> Iterator[list[DecomposedSentence]]:
+    """The sentences of each text with their units, in order, with bounded memory."""
+    split = ((text, [(found.start, found.end) for found in split_sentences(text)]) for text in texts)
+    return decompose_split(split, parser)
+
+
+def decompose_split(texts: Iterable[SplitText], parser: Parser) -> Iterator[list[DecomposedSentence]]:
+    """The same for texts whose sentences are known, as spans."""
+    return chain.from_iterable(parser.spread(_decompose_batch, _batches(texts)))
+
+
+def _batches(texts: Iterable[SplitText]) -> Iterator[list[SplitText]]:
+    waiting = iter(texts)
+    while batch := list(islice(waiting, TEXTS_PER_BATCH)):
+        yield batch
+
+
+def _decompose_batch(parser: Parser, texts: list[SplitText]) -> list[list[DecomposedSentence]]:
+    views = [[clean(text[start:end], start) for start, end in spans] for text, spans in texts]
+    parses = iter(parse_sentences([view.text for sentences in views for view in sentences], parser))
+    found = []
+    for sentences, (_, spans) in zip(views, texts, strict=True):
+        units = decompose_reference(list(islice(parses, len(sentences))))
+        found.append(
+            [
+                DecomposedSentence(start, end, tuple(_placed(unit, view) for unit in drafts))
+                for (start, end), view, drafts in zip(spans, sentences, units, strict=True)
+            ]
+        )
+    return found
+
+
+def _placed(unit: DraftUnit, view: Cleaned) -> DraftUnit:
+    """A unit with its spans in the text instead of the cleaned sentence."""
+    return DraftUnit(unit.text, tuple(view.span(start, end) for start, end in unit.spans), unit.rule)

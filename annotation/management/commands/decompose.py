@@ -1,0 +1,95 @@
+"""manage.py decompose IN.jsonl OUT.jsonl: sentences and automatic units of texts. No database needed."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from annotation.decomposing.texts import DecomposedSentence, decompose_texts
+from annotation.parses import Parser
+
+MAX_SHOWN = 10
+
+
+class Command(BaseCommand):
+    help = 'Read lines {"id", "text"}, write lines {"id", "sentences": [{"text", "units", "easiness"}]}.'
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("source", type=Path, metavar="IN.jsonl")
+        parser.add_argument("target", type=Path, metavar="OUT.jsonl")
+
+    def handle(self, *, source: Path, target: Path, **options: Any) -> None:
+        from annotation.spacy_parser import WrongWeights, load_parser
+
+        problems = [f"{source}, line {number}: {what}" for number, what in bad_lines(source)]
+        if problems:
+            more = f"\n… and {len(problems) - MAX_SHOWN:,} more" if len(problems) > MAX_SHOWN else ""
+            raise CommandError("Nothing was written.\n" + "\n".join(problems[:MAX_SHOWN]) + more)
+        try:
+            parser = load_parser()
+        except WrongWeights as error:
+            raise CommandError(str(error)) from error
+        draft = target.with_name(f".{target.name}.draft")
+        try:
+            with draft.open("w", encoding="utf-8") as file:
+                count = write_lines(source, file.write, parser, quiet=not self.stderr.isatty())
+            draft.replace(target)  # appears when it is complete, or not at all
+        except OSError as error:
+            raise CommandError(f"{target} cannot be written: {error.strerror}. Name another file.") from error
+        finally:
+            draft.unlink(missing_ok=True)
+        self.stdout.write(f"Written to {target}: {count:,} texts.")
+
+
+def read_lines(source: Path) -> Iterator[tuple[int, Any]]:
+    """Lines as (number, object); a line that is no JSON is None."""
+    try:
+        with source.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    yield number, json.loads(line)
+                except (ValueError, RecursionError):
+                    yield number, None
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{source} is not UTF-8 ({error.reason}). Save it as UTF-8.") from error
+    except OSError as error:
+        raise CommandError(f"{source} cannot be read: {error.strerror}. Check the path.") from error
+
+
+def bad_lines(source: Path) -> Iterator[tuple[int, str]]:
+    for number, line in read_lines(source):
+        if not isinstance(line, dict):
+            yield number, 'is no JSON object. Each line is {"id": …, "text": …}.'
+        elif "id" not in line or not isinstance(line.get("text"), str):
+            yield number, 'needs an "id" and a "text".'
+
+
+def write_lines(source: Path, write: Callable[[str], object], parser: Parser, *, quiet: bool) -> int:
+    """Decompose every line, in the order of the file."""
+    lines, texts = tee(line for _, line in read_lines(source))
+    found = decompose_texts((line["text"] for line in texts), parser)
+    count = 0
+    for line, sentences in tqdm(zip(lines, found, strict=True), disable=quiet, unit=" texts"):
+        described = [describe(line["text"], sentence) for sentence in sentences]
+        write(json.dumps({"id": line["id"], "sentences": described}, ensure_ascii=False) + "\n")
+        count += 1
+    return count
+
+
+def describe(text: str, sentence: DecomposedSentence) -> dict[str, Any]:
+    """A sentence as JSON. Without a ranker its easiness is not measured."""
+    return {
+        "text": text[sentence.start : sentence.end],
+        "units": [unit.text for unit in sentence.units],
+        "easiness": None,
+    }

@@ -1,0 +1,278 @@
+"""The embedded rule on sentences written for this test, with the real parser."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.aligning import align_units
+from annotation.decomposing.texts import decompose_texts
+from annotation.management.commands.decompose import read_lines
+from annotation.overlap import best_overlap, overlap
+from annotation.parses import Parse, Token, join_hyphens
+from annotation.spacy_parser import WEIGHTS, WrongWeights, check_weights, load_parser
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def units(text: str) -> list[str]:
+    (found,) = decompose_texts([text], load_parser())
+    return [unit.text for sentence in found for unit in sentence.units]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # subjects carried over conjunctions, coordinated objects split
+        ("The council sold the mill and bought a farm.", ["The council sold the mill", "The council bought a farm"]),
+        ("Nora Fisk won gold and silver.", ["Nora Fisk won gold", "Nora Fisk won silver"]),
+        # one statement per adjunct
+        (
+            "The ferry sank near Oslo on Friday.",
+            ["The ferry sank near Oslo", "The ferry sank on Friday"],
+        ),
+        # negation and auxiliaries kept
+        ("The mayor has not resigned.", ["The mayor has not resigned"]),
+        ("The shop never opened on Sunday.", ["The shop never opened on Sunday"]),
+        # passives, also joined ones
+        ("Two men were arrested and charged.", ["Two men were arrested", "Two men were charged"]),
+        # control
+        ("The company agreed to pay the workers.", ["The company agreed to pay the workers"]),
+        # relative clause
+        ("The driver, who fled the scene, was found.", ["The driver was found", "The driver fled the scene"]),
+        # participle after "after"
+        ("Nora Fisk resigned after losing the vote.", ["Nora Fisk resigned", "Nora Fisk was losing the vote"]),
+    ],
+)
+def test_facts_with_a_verb(text, expected):
+    found = units(text)
+    assert [unit for unit in expected if unit not in found] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Eva Lind, 34, lives in Oslo.", "Eva Lind is 34 years old"),
+        ("Chelsea striker Marco Bellini scored.", "Marco Bellini is a striker"),
+        ("Marco Bellini, a baker, won the prize.", "Marco Bellini is a baker"),
+        ("A British man was arrested.", "The man is British"),
+        ("Thousands of birds died.", "There were thousands of birds"),
+        ("Students from Leeds found it.", "Students were from Leeds"),
+    ],
+)
+def test_facts_without_a_verb(text, expected):
+    assert expected in units(text)
+
+
+def test_pronouns_and_short_names_become_the_first_full_name():
+    found = units("Nora Fisk won the race. Fisk trained in Oslo. She was delighted.")
+    assert "Nora Fisk trained in Oslo" in found
+    assert "Nora Fisk was delighted" in found
+
+
+def test_a_missing_subject_is_that_of_the_sentence_before():
+    found = units("Nora Fisk won the race. Trained in Oslo for a year.")
+    assert any(unit.startswith("Nora Fisk trained") for unit in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "false"),
+    [
+        ("Nora Fisk denied she had stolen the car.", "Nora Fisk had stolen the car"),
+        ("The lock stopped him from entering the house.", "entering the house"),
+        ("The club wants the striker to sign a contract.", "The striker signed a contract"),
+        ("Eva Lind is not racist.", "Eva Lind is racist"),
+    ],
+)
+def test_what_is_denied_wanted_or_prevented_is_not_told_as_a_fact(text, false):
+    found = units(text)
+    assert found
+    assert false not in found
+    assert not any(unit.endswith(("was entering the house", "were entering the house")) for unit in found)
+
+
+def test_spans_and_rules_are_kept_in_the_text_as_it_came():
+    text = "<t> Eva Lind , 34 , did n't win . </t> <t> It rained . </t>"
+    (found,) = decompose_texts([text], load_parser())
+    assert [text[sentence.start : sentence.end] for sentence in found] == [
+        "Eva Lind , 34 , did n't win .",
+        "It rained .",
+    ]
+    for sentence in found:
+        for unit in sentence.units:
+            assert unit.rule
+            assert unit.spans
+            for start, end in unit.spans:
+                assert sentence.start <= start < end <= sentence.end
+    age = next(unit for unit in found[0].units if unit.rule == "age")
+    assert [text[start:end] for start, end in age.spans] == ["Eva Lind", "34"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "word", "Rain.", "🙂", "🙂 🙂 🙂.", "BREAKING NEWS: MAYOR QUITS AFTER VOTE", "x" * 5000, "?" * 300,
+        "<b>The mayor</b> quit & <script>alert(1)</script> left.", "Der Bürgermeister ist am Freitag zurückgetreten.",
+        "市长周五辞职。", "and " * 2000, "The man said " * 400 + "no.", "( [ { ' \" ) ] }", "\u202eabc said no.",
+    ],
+)  # fmt: skip
+def test_weird_text_gives_a_sane_unit_or_none_and_never_fails(text):
+    found = units(text)
+    assert all(unit.strip() and len(unit) <= 6000 for unit in found)
+    if any(letter.isalpha() for letter in text):
+        assert found
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "the",
+                "mayor",
+                "who",
+                "was",
+                "and",
+                "said",
+                ".",
+                ",",
+                "not",
+                "to",
+                "of",
+                "her",
+                "Nora",
+                "Fisk",
+                "34",
+                "-",
+                "won",
+                "'",
+                "quickly",
+                "from",
+            ]
+        ),
+        max_size=25,
+    )
+)
+def test_any_order_of_words_is_survived(words):
+    assert all(isinstance(unit, str) for unit in units(" ".join(words)))
+
+
+def test_the_same_text_gives_the_same_units_alone_and_among_others():
+    texts = ["Nora Fisk won the race in Oslo.", "Rain fell.", "The mayor, who quit, was fined on Friday."] * 50
+    many = list(decompose_texts(texts, load_parser()))
+    alone = [next(decompose_texts([text], load_parser())) for text in texts[:3]]
+    assert many[:3] == alone
+    assert many[-3:] == alone
+
+
+def test_no_unit_is_told_twice():
+    found = units("Nora Fisk won gold. Nora Fisk won gold in Oslo.")
+    assert len(found) == len(set(found))
+
+
+# --- parts ---------------------------------------------------------------------------------------------------------
+
+
+def make_parse(text: str, heads: list[int], words: list[str]) -> Parse:
+    tokens, place = [], 0
+    for number, (word, head) in enumerate(zip(words, heads, strict=True)):
+        start = text.index(word, place)
+        place = start + len(word)
+        tokens.append(Token(number, word, word, "NN", "NOUN", "dep", head, start, place))
+    return Parse(text, tuple(tokens))
+
+
+def test_words_that_hyphens_join_are_one():
+    parse = make_parse("a 16-year-old girl", [5, 3, 3, 4, 5, 5], ["a", "16", "-", "year", "-old", "girl"])
+    assert [token.text for token in join_hyphens(parse).tokens] == ["a", "16-year", "-old", "girl"]
+    parse = make_parse("the 16-year-old girl", [6, 3, 3, 5, 5, 6, 6], ["the", "16", "-", "year", "-", "old", "girl"])
+    joined = join_hyphens(parse)
+    assert [token.text for token in joined.tokens] == ["the", "16-year-old", "girl"]
+    assert [token.head for token in joined.tokens] == [2, 2, 2]
+    assert [joined.text[token.start : token.end] for token in joined.tokens] == ["the", "16-year-old", "girl"]
+
+
+def test_other_weights_are_refused(monkeypatch):
+    assert check_weights().is_dir()
+    monkeypatch.setitem(WEIGHTS, "parser/model", "0" * 64)
+    with pytest.raises(WrongWeights, match="other weights than pinned"):
+        check_weights()
+
+
+def test_overlap_is_rouge_1_with_stemming():
+    assert overlap("Students discovered colonies.", "The student discovers a colony") == pytest.approx(2 * 3 / (3 + 5))
+    assert overlap("", "x") == overlap("a", "b") == 0
+    assert best_overlap("x", []) == 0
+    assert best_overlap("the mill", ["a farm", "the mill"]) == 1
+
+
+def test_a_unit_belongs_to_the_sentence_that_shares_most_words():
+    sentences = ["The mill closed on Friday .", "Forty people lost work ."]
+    assert align_units(["Forty people lost work.", "The mill closed.", "zzz"], sentences) == [1, 0, 0]
+    assert align_units(["x"], []) == [0]
+
+
+@pytest.mark.data
+def test_alignment_leaves_five_sentences_of_realsumm_without_a_unit(data):
+    """golden D.simulation_accuracy: 368 sentences, 363 with an SCU."""
+    from annotation.splitting import marked_sentences
+
+    folder = data / "lite2-3pyramid/REALSumm"
+    references = (folder / "references.txt").read_text(encoding="utf-8").splitlines()
+    scus = (folder / "SCUs.txt").read_text(encoding="utf-8").splitlines()
+    total = used = 0
+    for reference, line in zip(references, scus, strict=True):
+        sentences = [reference[s.start : s.end] for s in marked_sentences(reference)]
+        total += len(sentences)
+        used += len(set(align_units([unit for unit in line.split("\t") if unit], sentences)))
+    assert (total, used) == (368, 363)
+
+
+# --- command -------------------------------------------------------------------------------------------------------
+
+
+def run_command(*arguments: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "PYRAMID_VAR": str(tmp_path / "var"),
+        "DATABASE_URL": "postgres://x@127.0.0.1:1/x",
+    }
+    command = [sys.executable, "manage.py", "decompose", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_needs_no_database(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": 1, "text": "Nora Fisk won. Rain fell."}\n\n{"id": "b", "text": ""}\n')
+    done = run_command(str(source), str(target), tmp_path=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [line["id"] for line in lines] == [1, "b"]
+    assert [sentence["text"] for sentence in lines[0]["sentences"]] == ["Nora Fisk won.", "Rain fell."]
+    assert lines[0]["sentences"][0]["units"] == ["Nora Fisk won"]
+    assert lines[0]["sentences"][0]["easiness"] is None
+    assert lines[1]["sentences"] == []
+
+
+def test_the_command_gathers_bad_lines_and_writes_nothing(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": 1}\noops\n[]\n{"id": 2, "text": "Rain fell."}\n')
+    done = run_command(str(source), str(target), tmp_path=tmp_path)
+    assert done.returncode == 1
+    assert all(f"line {number}" in done.stderr for number in (1, 2, 3))
+    assert not target.exists()
+    missing = run_command(str(tmp_path / "no.jsonl"), str(target), tmp_path=tmp_path)
+    assert "cannot be read" in missing.stderr
+    assert "Traceback" not in missing.stderr
+
+
+def test_lines_are_read_one_by_one(tmp_path):
+    (tmp_path / "x").write_text('{"id": 1, "text": "a"}\n' * 3)
+    assert len(list(itertools.islice(read_lines(tmp_path / "x"), 2))) == 2
