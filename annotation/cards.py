@@ -54,7 +54,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
     """The stages that live in this app."""
     project = overview.project
     examples = reverse("annotation:examples", args=[project.slug])
-    has_corpus = overview.examples > 0
+    has_corpus, is_lead = overview.examples > 0, overview.role == Role.LEAD
     cards = [
         StageCard(
             "import",
@@ -72,7 +72,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
             "decompose",
             "done" if overview.stus else "wait",
             _counted(overview.stus, "STU") if overview.stus else _("no STUs yet"),
-            examples if overview.stus else "",
+            reverse("annotation:decompose", args=[project.slug]) if is_lead and has_corpus else "",
         ),
         StageCard("rank", "wait", _("not ranked")),
         StageCard("plan", "wait", _("no plan")),
@@ -162,6 +162,16 @@ def next_steps(overview: ProjectOverview) -> list[NextCard]:
                 _("References and the summaries of your systems. A dry run says what is wrong before it writes."),
                 _("Import a corpus"),
                 reverse("annotation:import", args=[slug]),
+            )
+        )
+    elif not overview.stus:
+        cards.append(
+            NextCard(
+                60,
+                _("Next: make automatic units"),
+                _("A machine splits the references and writes STUs for every sentence. It takes some minutes."),
+                _("Split and decompose"),
+                reverse("annotation:decompose", args=[slug]),
             )
         )
     elif overview.people < 2:

@@ -12,7 +12,8 @@ Part = TypeVar("Part")
 
 # What makes a unit another unit.
 UNIT_CONTENT = (
-    "text", "weight", "position", "reference", "sentence", "provenance", "guideline_version", "author", "contributors",
+    "text", "weight", "position", "reference", "sentence", "provenance", "guideline_version", "rule", "spans", "author",
+    "contributors",
 )  # fmt: skip
 
 

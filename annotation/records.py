@@ -65,6 +65,8 @@ class UnitRecord:
     sentence: tuple[int, int] | None = None
     provenance: str = IMPORTED
     guideline_version: str = ""
+    rule: str = ""
+    spans: tuple[tuple[int, int], ...] = ()  # of the reference, in characters
     author: str = ""
     created_at: str | None = None
     superseded_at: str | None = None

@@ -15,10 +15,10 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Run
-from annotation.services import export_job, files, import_job, jobs
+from annotation.services import decompose_job, export_job, files, import_job, jobs
 
 # Importing the jobs tells how they are done.
-__all__ = ["export_job", "import_job", "run_job_task", "send_run"]
+__all__ = ["decompose_job", "export_job", "import_job", "run_job_task", "send_run"]
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 @shared_task
 def run_job_task(run_id: int) -> None:
     jobs.run_job(run_id)
+    for run in jobs.unsent_runs():  # what the job has asked for in turn
+        send_run(run)
 
 
 def send_run(run: Run) -> None:

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{IN_PROJECT}examples/", examples.examples, name="examples"),
     path(f"{IN_PROJECT}examples/<int:position>/", examples.example, name="example"),
     path(f"{IN_PROJECT}import/", runs.import_page, name="import"),
+    path(f"{IN_PROJECT}decompose/", runs.decompose_page, name="decompose"),
     path(f"{IN_PROJECT}export/", runs.export_page, name="export"),
     path(f"{IN_PROJECT}runs/", runs.runs, name="runs"),
     path(IN_RUN, runs.run, name="run"),

@@ -69,6 +69,7 @@ TABLE: dict[str, Rule] = {
     "annotation:remove-member": rule({"POST"}, *LEADS),
     "annotation:revoke-invitation": rule({"POST"}, *LEADS),
     "annotation:import": rule(READ | {"POST"}, *LEADS),
+    "annotation:decompose": rule(READ | {"POST"}, *LEADS),
     "annotation:export": rule(READ | {"POST"}, *LEADS),
     "annotation:runs": rule(READ, *MEMBERS),
     "annotation:run": rule(READ, *MEMBERS),

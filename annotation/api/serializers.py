@@ -70,11 +70,17 @@ class UnitSerializer(serializers.ModelSerializer[Unit]):
         source="sentence_id", read_only=True, allow_null=True, help_text="Id of the sentence."
     )
 
+    spans = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2),
+        read_only=True,
+        help_text="Where its words stand in the reference: [start, end] in characters.",
+    )
+
     class Meta:
         model = Unit
         fields = (
             "id", "example", "kind", "key", "revision", "position", "text", "weight", "reference", "sentence",
-            "provenance", "guideline_version", "created_at",
+            "provenance", "guideline_version", "rule", "spans", "created_at",
         )  # fmt: skip
         read_only_fields = fields
 

@@ -11,6 +11,7 @@ from annotation.models.people import Project, User
 
 class Stage(models.TextChoices):
     IMPORT = "import"
+    DECOMPOSE = "decompose"
     EXPORT = "export"
 
 

@@ -35,7 +35,8 @@ EXAMPLE_FIELDS = {
 }  # fmt: skip
 UNIT_FIELDS = {
     "id", "kind", "text", "weight", "revision", "position", "reference", "sentence", "provenance",
-    "guideline_version", "author", "created_at", "superseded_at", "trashed_at", "contributors", "labels",
+    "guideline_version", "rule", "spans", "author", "created_at", "superseded_at", "trashed_at", "contributors",
+    "labels",
 }  # fmt: skip
 
 
@@ -220,6 +221,17 @@ def sentence_of(value: Any) -> tuple[int, int] | None:
     return (integer_of(revision, "the revision of a sentence", least=1), integer_of(position, "the sentence", least=1))
 
 
+def spans_of(value: Any, what: str) -> tuple[tuple[int, int], ...]:
+    """[[start, end], …] in characters of the reference."""
+    found = []
+    for span in list_of(value, f"spans of {what}"):
+        if not (isinstance(span, list) and len(span) == 2):
+            raise BadRow(f"a span of {what} must be [start, end].")
+        start = integer_of(span[0], f"the start of a span of {what}", least=0)
+        found.append((start, integer_of(span[1], f"the end of a span of {what}", least=start + 1)))
+    return tuple(found)
+
+
 def parse_labels(data: Any, what: str) -> tuple[LabelRecord, ...]:
     """{rule: {system: 0 or 1}} → labels."""
     return tuple(
@@ -258,6 +270,8 @@ def parse_unit(data: Any, *, position: int) -> UnitRecord:
         sentence=sentence,
         provenance=choice_of(fields.get("provenance", IMPORTED), PROVENANCES, f"the provenance of {what}"),
         guideline_version=_optional_key(fields, "guideline_version", what),
+        rule=_optional_key(fields, "rule", what),
+        spans=spans_of(fields.get("spans", []), what),
         author=_optional_key(fields, "author", what),
         created_at=time_of(fields.get("created_at"), f"created_at of {what}"),
         superseded_at=time_of(fields.get("superseded_at"), f"superseded_at of {what}"),

@@ -97,12 +97,23 @@ def unit_part(cells: dict[str, str]) -> dict[str, Any]:
         "id": cells["unit"],
         "text": cells["text"],
         **numbers(cells, "weight", "revision", "position"),
-        **texts(cells, "kind", "reference", "provenance", "guideline_version", "author"),
+        **texts(cells, "kind", "reference", "provenance", "guideline_version", "rule", "author"),
+        **span_cells(cells),
         **texts(cells, "created_at", "superseded_at", "trashed_at"),
         **sentence_cells(cells),
     }
     parse_unit({"reference": "1", **part}, position=1)
     return part
+
+
+def span_cells(cells: dict[str, str]) -> dict[str, Any]:
+    """Spans as "0-5 9-12"."""
+    text = cells.get("spans", "").strip()
+    if not text:
+        return {}
+    if not all(re.fullmatch(r"[0-9]{1,9}-[0-9]{1,9}", span) for span in text.split()):
+        raise BadRow(f"spans is {text!r}; write them as 0-5 9-12.")
+    return {"spans": [[int(end) for end in span.split("-")] for span in text.split()]}
 
 
 def contributor_part(cells: dict[str, str]) -> dict[str, Any]:
@@ -146,7 +157,7 @@ TABLES = {
         ("example", "unit", "text"),
         (
             "kind", "revision", "position", "weight", "reference", "sentence", "sentence_revision", "provenance",
-            "guideline_version", "author", "created_at", "superseded_at", "trashed_at",
+            "guideline_version", "rule", "spans", "author", "created_at", "superseded_at", "trashed_at",
         ),
         unit_part,
     ),

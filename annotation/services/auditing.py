@@ -15,6 +15,7 @@ ACTS = {
     "cancel run": _("cancelled a run"),
     "create project": _("created the project"),
     "create token": _("made a token"),
+    "decompose": _("made STUs"),
     "export": _("exported"),
     "import": _("imported"),
     "invite": _("invited"),

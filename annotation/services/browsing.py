@@ -80,12 +80,25 @@ def _rows(examples: list[Example]) -> list[ExampleRow]:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceView:
+    """A sentence with the units that come from it. `start` is its place in the reference."""
+
+    start: int
+    text: str
+    units: list[UnitRecord]
+
+
+@dataclass(frozen=True, slots=True)
 class ReferenceView:
     """A reference as people read it: sentences of the newest split, and the units found in it."""
 
     key: str
-    sentences: list[str]
-    units: list[UnitRecord]
+    sentences: list[SentenceView]
+    units: list[UnitRecord]  # that belong to no sentence alone
+
+    @property
+    def unit_count(self) -> int:
+        return len(self.units) + sum(len(sentence.units) for sentence in self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +148,22 @@ def _without_trash(record: ExampleRecord, project: Project) -> ExampleRecord:
 
 def _reference_view(reference: ReferenceRecord, units: list[UnitRecord]) -> ReferenceView:
     newest = max((sentence.revision for sentence in reference.sentences), default=1)
+    own = [
+        unit
+        for unit in units
+        if unit.reference == reference.key or any(item.reference == reference.key for item in unit.contributors)
+    ]
+    shown = [sentence for sentence in reference.sentences if sentence.revision == newest]
+    places = {(newest, sentence.position) for sentence in shown}
     return ReferenceView(
         key=reference.key,
         sentences=[
-            reference.text[sentence.start : sentence.end]
-            for sentence in reference.sentences
-            if sentence.revision == newest
+            SentenceView(
+                sentence.start,
+                reference.text[sentence.start : sentence.end],
+                [unit for unit in own if unit.sentence == (newest, sentence.position)],
+            )
+            for sentence in shown
         ],
-        units=[
-            unit
-            for unit in units
-            if unit.reference == reference.key or any(item.reference == reference.key for item in unit.contributors)
-        ],
+        units=[unit for unit in own if unit.sentence not in places],
     )

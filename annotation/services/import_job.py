@@ -7,10 +7,12 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.readers import FORMATS
+from annotation.services.decompose_job import lacks_units, request_decompose
 from annotation.services.files import KeptFile, drop_spare_uploads, drop_upload, upload_path
 from annotation.services.importing import ImportRefused, ImportReport, import_corpus
 from annotation.services.jobs import JobRefused, Ticket, TooManyJobs, register_job, request_job
@@ -88,6 +90,9 @@ def do_import(run: Run, ticket: Ticket) -> None:
 
     def finish(report: ImportReport) -> None:
         ticket.finish(project=project, counts=describe_report(report), signature=signature)
+        if not dry_run and lacks_units(project):
+            # Noted in the transaction of the import: a corpus without units is never left lying about.
+            request_decompose(project, now=timezone.now(), actor=run.started_by, after=run)
 
     try:
         report = import_corpus(

@@ -96,8 +96,12 @@ def request_job(
     project: Project | None = None,
     actor: User | None = None,
     retry_of: Run | None = None,
+    sent: bool = True,
 ) -> Run:
-    """Note a job to be done. The caller sends its id to a worker once this is committed."""
+    """Note a job to be done. The caller sends its id to a worker once this is committed.
+
+    With sent=False somebody else does: the worker that is about to finish the job before it, or the sweeper.
+    """
     if project:
         Project.objects.select_for_update().get(pk=project.pk)  # or two at once could both be the last one allowed
         refuse_too_many(project)
@@ -109,7 +113,7 @@ def request_job(
         started_by=actor,
         retry_of=retry_of,
         created_at=now,
-        sent_at=Now(),
+        sent_at=Now() if sent else None,
     )
     run.refresh_from_db(fields=["sent_at"])
     return run
@@ -292,6 +296,12 @@ def _our_fault(run_id: int) -> str:
 
 
 # --- watching ------------------------------------------------------------------------------------------------------
+
+
+def unsent_runs() -> list[Run]:
+    """Runs that wait for their first message. The caller sends them."""
+    waiting = Run.objects.filter(state=RunState.QUEUED, sent_at__isnull=True)
+    return [run for run in waiting if waiting.filter(pk=run.pk).update(sent_at=Now())]
 
 
 def _stale_time() -> CombinedExpression:

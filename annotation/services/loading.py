@@ -178,6 +178,8 @@ def _unit_record(
         sentence=_sentence_key(row.sentence),
         provenance=row.provenance,
         guideline_version=row.guideline_version,
+        rule=row.rule,
+        spans=tuple((start, end) for start, end in row.spans),
         author=row.author.key if row.author else "",
         created_at=_time(row.created_at),
         superseded_at=_time(row.superseded_at),

@@ -171,6 +171,8 @@ class Store:
             sentence_id=sentence,
             provenance=unit.provenance,
             guideline_version=unit.guideline_version,
+            rule=unit.rule,
+            spans=[list(span) for span in unit.spans],
             author=self._person(unit.author),
             created_at=_moment(unit.created_at) or self.now,
             superseded_at=_moment(unit.superseded_at),

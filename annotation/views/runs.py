@@ -12,9 +12,10 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import EVERYBODY, LEADS, project_view
 from annotation.forms import ExportForm, ImportForm
-from annotation.models import Project, Queue, Role, Run, RunState, Stage, User
+from annotation.models import Project, Provenance, Queue, Role, Run, RunState, Stage, Unit, UnitKind, User
 from annotation.parameters import only_known, whole_number
 from annotation.services import jobs
+from annotation.services.decompose_job import request_decompose, run_after
 from annotation.services.export_job import download_of, request_export
 from annotation.services.files import keep_upload, upload_path
 from annotation.services.history import list_runs
@@ -89,6 +90,28 @@ def start_import(request: HttpRequest, project: Project, run_id: int) -> HttpRes
 
 
 @project_view("GET", "HEAD", "POST", roles=LEADS)
+def decompose_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Split the references and make STUs."""
+    problem = ""
+    if request.method == "POST":
+        assert isinstance(request.user, User)
+        try:
+            return _to_run(project, request_decompose(project, now=timezone.now(), actor=request.user))
+        except jobs.TooManyJobs as error:
+            problem = str(error)
+    units = Unit.objects.current().filter(example__project=project, kind=UnitKind.STU)
+    context = {
+        "project": project,
+        "page": "decompose",
+        "problem": problem,
+        "imported": units.filter(provenance=Provenance.IMPORTED).count(),
+        "derived": units.filter(provenance=Provenance.DERIVED).count(),
+        "nobody_works": not jobs.has_worker(Queue.NLP),
+    }
+    return render(request, "annotation/decompose.html", context, status=422 if problem else 200)
+
+
+@project_view("GET", "HEAD", "POST", roles=LEADS)
 def export_page(request: HttpRequest, project: Project) -> HttpResponse:
     form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial={"format": "jsonl"})
     if request.method == "POST" and form.is_valid():
@@ -142,6 +165,7 @@ def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
         **_progress(project, found),
         "count_rows": _count_rows(found),
         "has_upload": bool(found.parameters.get("upload")) and upload_path(found.parameters["upload"]).exists(),
+        **_follow_up(project, found),
         "imported_by": imports_after(found).first(),
         "nothing_new": not any(counts.get("new", {"x": 1}).values()),
         "can_download": leads and download_of(found) is not None,
@@ -152,6 +176,12 @@ def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
         else None,
     }
     return render(request, "annotation/run.html", context)
+
+
+def _follow_up(project: Project, run: Run) -> dict[str, object]:
+    """What goes on after an import, on the same page."""
+    follow = run_after(run) if run.stage == Stage.IMPORT and run.state == RunState.DONE else None
+    return {"follow": follow, "followed": _progress(project, follow) if follow else None}
 
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
@@ -201,6 +231,11 @@ def _names(word: str) -> str:
         "contributors": _("Contributors"),
         "mixes": _("Mixes"),
         "folds": _("Folds"),
+        "new_splits": _("New splits"),
+        "changed": _("References with other units than before"),
+        "units": _("STUs made"),
+        "superseded": _("STUs put aside"),
+        "flagged": _("References without a unit"),
     }
     return names.get(word, word)
 

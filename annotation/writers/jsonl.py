@@ -94,6 +94,8 @@ def unit_data(unit: UnitRecord) -> dict[str, Any]:
             sentence=unit.sentence and list(unit.sentence),
             contributors=[contributor_data(contributor) for contributor in unit.contributors] or None,
             guideline_version=unit.guideline_version,
+            rule=unit.rule,
+            spans=[list(span) for span in unit.spans] or None,
             author=unit.author,
             created_at=unit.created_at,
             superseded_at=unit.superseded_at,

@@ -19,7 +19,8 @@ COLUMNS = {
     "summaries": ("example", "system", "text"),
     "units": (
         "example", "kind", "unit", "revision", "position", "text", "weight", "reference", "sentence_revision",
-        "sentence", "provenance", "guideline_version", "author", "created_at", "superseded_at", "trashed_at",
+        "sentence", "provenance", "guideline_version", "rule", "spans", "author", "created_at", "superseded_at",
+        "trashed_at",
     ),
     "contributors": (
         "example", "kind", "unit", "revision", "reference", "text", "start", "end", "sentence_revision", "sentence",
@@ -74,8 +75,9 @@ class TablesWriter:
     def _write_unit(self, example: str, unit: UnitRecord) -> None:
         self._row(
             "units", example, unit.kind, unit.key, unit.revision, unit.position, unit.text, unit.weight, unit.reference,
-            *(unit.sentence or (None, None)), unit.provenance, unit.guideline_version, unit.author, unit.created_at,
-            unit.superseded_at, unit.trashed_at,
+            *(unit.sentence or (None, None)), unit.provenance, unit.guideline_version, unit.rule,
+            " ".join(f"{start}-{end}" for start, end in unit.spans), unit.author, unit.created_at, unit.superseded_at,
+            unit.trashed_at,
         )  # fmt: skip
         for item in unit.contributors:
             sentence = item.sentence or (None, None)

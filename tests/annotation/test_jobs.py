@@ -60,7 +60,7 @@ def test_a_run_is_done_once_however_often_it_is_sent(run):
     assert (run.state, run.attempt, run.claim, run.project.name) == ("done", 1, None, "P")
     assert run.counts["new"]["labels"] == 8
     assert run.ended_at >= run.started_at
-    assert models.Run.objects.count() == 1
+    assert models.Run.objects.filter(stage="import").count() == 1
     assert models.Example.objects.count() == 3
 
 

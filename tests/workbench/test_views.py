@@ -10,7 +10,15 @@ from django.urls import reverse
 from annotation.models import Membership, Project, Run, User
 from annotation.services.demo import DEMO_PROJECT, load_demo
 from tests.conftest import NOW
-from tests.factories import ExampleFactory, LabelFactory, MembershipFactory, ProjectFactory, RunFactory, UserFactory
+from tests.factories import (
+    ExampleFactory,
+    LabelFactory,
+    MembershipFactory,
+    ProjectFactory,
+    RunFactory,
+    UnitFactory,
+    UserFactory,
+)
 from workbench.middleware import client_address
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +88,8 @@ def test_the_home_says_what_to_do_next(client):
     assert next_title(client, project) == "Under way: import"
     Run.objects.filter(pk__in=(failed.pk, run.pk)).update(state="cancelled", ended_at=NOW)
     example = ExampleFactory(project=project)
+    assert next_title(client, project) == "Next: make automatic units"
+    UnitFactory(example=example, kind="stu", provenance="derived")
     assert next_title(client, project) == "Next: invite the people you work with"
     annotator = MembershipFactory(project=project).user
     assert next_title(client, project) == "Next: look through the examples"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Iterable
 from functools import cache
 from xml.etree import ElementTree
 
@@ -73,6 +74,12 @@ def plain_text(text: str) -> str:
 def moment(value: dt.datetime | None) -> str:
     """A point in time as 16 Nov 2026, 14:31, in the time zone of the server."""
     return date_format(timezone.localtime(value), "j M Y, H:i") if value else ""
+
+
+@register.filter
+def as_spans(spans: Iterable[tuple[int, int]]) -> str:
+    """Spans for the script that shows them: 0-5 9-12."""
+    return " ".join(f"{start}-{end}" for start, end in spans)
 
 
 @register.filter
