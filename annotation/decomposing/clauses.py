@@ -46,7 +46,7 @@ PARTICIPLES = frozenset({
     "sworn", "taken", "thrown", "torn", "woken", "worn", "written",
 })  # fmt: skip
 PLURAL_WORDS = frozenset({"they", "we", "you", "those", "these", "both", "i", "people", "police"})
-MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS = 4, 4, 5
+MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS, MAX_TOGETHER = 4, 4, 5, 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,11 @@ class ClauseReader:
                     yield Fact((*base, *words), rule)
                 for adjunct in frame.adjuncts[: MAX_ADJUNCTS if number == 0 else 1]:
                     yield Fact((*base, *words, *adjunct), rule)
+                if number == 0 and len(frame.adjuncts) > 1:
+                    # Two short ones are often told together ("came third in the race in 1962").
+                    both = (*base, *words, *frame.adjuncts[0], *frame.adjuncts[1])
+                    if len(both) <= MAX_TOGETHER:
+                        yield Fact(both, rule)
 
     def named(self, objects: list[list[Piece]], subject: Subject) -> list[list[Piece]]:
         who = write(self.parse, subject.pieces)
@@ -174,8 +179,7 @@ class ClauseReader:
         inner.subjects = [self.as_written(complement) or inner.subjects[0]]
         if self.is_infinitive(complement):
             inner.verb = ["to", *inner.verb]
-        told = list(self.expand(inner, complement, "report", said))
-        yield from told if self.is_part_of_another(complement) else told[:1]
+        yield from self.expand(inner, complement, "report", said)
 
     def infinitives(self, frame: Frame, first: Token, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
         """ "He agreed to join Madrid and to leave Porto": each infinitive with the verb that governs it."""
@@ -385,10 +389,12 @@ class ClauseReader:
         found: list[list[Piece]] = []
         for kid in kids:
             if kid.dep == "pobj" and is_word(kid):
-                found += [[*words, *noun_phrase(parse, noun)] for noun in conjuncts(parse, kid)[:MAX_OBJECTS]]
-                for inner in parse.kids(kid, "prep"):
-                    if inner.low not in KEPT_WITH_NOUN:
-                        found += self.prepositional(inner)
+                further = [word for word in parse.kids(kid, "prep") if word.low not in KEPT_WITH_NOUN]
+                inner = [pieces for word in further for pieces in self.prepositional(word)]
+                for noun in conjuncts(parse, kid)[:MAX_OBJECTS]:
+                    nearest = inner[0] if inner and noun is kid else []
+                    found.append([*words, *noun_phrase(parse, noun), *nearest])
+                found += inner
             elif kid.dep == "prep" and kid not in second and not parse.kids(preposition, "pobj"):
                 found += [[*words, *inner] for inner in self.prepositional(kid)[:1]]
             elif kid.dep == "prep" and kid not in second:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from annotation.decomposing.facts import Fact
-from annotation.decomposing.phrases import Piece, conjuncts, noun_phrase, write
+from annotation.decomposing.phrases import HONORIFICS, Piece, conjuncts, noun_phrase, write
 from annotation.parses import Parse, Token
 
 PERSON_PRONOUNS = frozenset({"he", "she"})
@@ -192,8 +192,9 @@ class Naming:
             return [self.person(first.low) or first]
         if len(words) == 1 and first.low == "it" and self.main and self.main.is_body and not self.main.is_plural:
             return [self.main.text]
-        if len(words) == 1 and first.low == "they" and self.main and self.main.is_plural:
-            return [self.main.text]
+        several = self.couple or next((mention.text for mention in reversed(self.mentions) if mention.is_plural), "")
+        if len(words) == 1 and first.low == "they" and several:
+            return [several]
         aged = next((number for number, word in enumerate(words) if word.low.endswith("-year-old")), None)
         if aged is not None and not any(word.pos == "PROPN" for word in words) and self.person(""):
             rest = words[aged + 1 :]
@@ -233,7 +234,9 @@ class Naming:
                 yield Fact((next(iter(named)), "is", *article, *words), "same person")
 
     def spell_out(self, words: list[Token]) -> list[Piece]:
-        """A lone last or first name becomes the full one."""
+        """A lone last or first name becomes the full one, also behind "Mr" or "Dr"."""
+        if len(words) > 1 and words[0].low.rstrip(".") in HONORIFICS and words[1].text in self.full_names:
+            words = words[1:]
         first = words[0]
         alone = len(words) == 1 or words[1].pos != "PROPN"
         if first.pos == "PROPN" and alone and first.text in self.full_names:
@@ -242,7 +245,7 @@ class Naming:
 
     def person(self, pronoun: str) -> str:
         """The person that "he" or "she" stands for; "" where that is not sure."""
-        people = [mention for mention in reversed(self.mentions) if mention.is_person and not mention.is_plural]
+        people = [mention for mention in self.mentions if mention.is_person and not mention.is_plural]
         fitting = [mention for mention in people if not pronoun or mention.gender in ("", pronoun)]
         chosen = next((mention for mention in fitting if mention.is_named), fitting[0] if fitting else None)
         if chosen is None:
