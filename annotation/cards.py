@@ -54,7 +54,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
     """The stages that live in this app."""
     project = overview.project
     examples = reverse("annotation:examples", args=[project.slug])
-    has_corpus, is_lead = overview.examples > 0, overview.role == Role.LEAD
+    has_corpus = overview.examples > 0
     cards = [
         StageCard(
             "import",
@@ -68,12 +68,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
             _counted(overview.sentences, "sentence") if overview.sentences else _("waits for texts"),
             examples if overview.sentences else "",
         ),
-        StageCard(
-            "decompose",
-            "done" if overview.stus else "wait",
-            _counted(overview.stus, "STU") if overview.stus else _("no STUs yet"),
-            reverse("annotation:decompose", args=[project.slug]) if is_lead and has_corpus else "",
-        ),
+        _decompose_card(overview, examples),
         StageCard("rank", "wait", _("not ranked")),
         StageCard("plan", "wait", _("no plan")),
         _write_card(overview, examples),
@@ -86,6 +81,15 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
         ),
     ]
     return [*cards, _export_card(overview)]
+
+
+def _decompose_card(overview: ProjectOverview, examples: str) -> StageCard:
+    is_lead = overview.role == Role.LEAD
+    url = reverse("annotation:decompose", args=[overview.project.slug]) if is_lead and overview.examples else examples
+    if not overview.stus:
+        return StageCard("decompose", "wait", _("no STUs yet"), url if is_lead and overview.examples else "")
+    share = min(overview.examples_with_stus / overview.examples, 1) if overview.examples else 1
+    return StageCard("decompose", "done" if share == 1 else "now", _counted(overview.stus, "STU"), url, share)
 
 
 def _write_card(overview: ProjectOverview, url: str) -> StageCard:
@@ -164,12 +168,12 @@ def next_steps(overview: ProjectOverview) -> list[NextCard]:
                 reverse("annotation:import", args=[slug]),
             )
         )
-    elif not overview.stus:
+    elif overview.examples_with_stus < overview.examples:
         cards.append(
             NextCard(
                 60,
                 _("Next: make automatic units"),
-                _("A machine splits the references and writes STUs for every sentence. It takes some minutes."),
+                _("A machine splits the references and writes STUs, some thousand sentences in a minute."),
                 _("Split and decompose"),
                 reverse("annotation:decompose", args=[slug]),
             )

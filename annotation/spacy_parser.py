@@ -73,7 +73,9 @@ class SpacyParser:
         # Sentences of one length go together: the longest decides what a batch costs.
         order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
         texts = [sentences[place][:MAX_CHARACTERS] for place in order]
-        parses = map(_convert, self.pipeline.pipe(texts, batch_size=BATCH))
+        # Words that no sentence had before are forgotten again: a long job must not grow with them.
+        with self.pipeline.memory_zone():
+            parses = [_convert(document) for document in self.pipeline.pipe(texts, batch_size=BATCH)]
         return [parse for _, parse in sorted(zip(order, parses, strict=True), key=lambda pair: pair[0])]
 
     def spread(self, work: Callable[[Parser, Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:

@@ -59,7 +59,10 @@ def split_sentences(text: str) -> tuple[SentenceRecord, ...]:
     case. Spans map back to the text and leave out white space at their edges.
     """
     if "<t>" in text or "</t>" in text:
-        return marked_sentences(text)
+        try:
+            return marked_sentences(text)
+        except UnbalancedTags:
+            pass  # then they are no marks but part of the text
     spans, start = [], 0
     for mark in END.finditer(text):
         if _ends_sentence(text, mark):

@@ -26,8 +26,9 @@ logger = logging.getLogger(__name__)
 @shared_task
 def run_job_task(run_id: int) -> None:
     jobs.run_job(run_id)
-    for run in jobs.unsent_runs():  # what the job has asked for in turn
-        send_run(run)
+    follow = decompose_job.unsent_after(run_id)  # what an import has asked for in turn
+    if follow:
+        send_run(follow)
 
 
 def send_run(run: Run) -> None:

@@ -31,7 +31,10 @@ def measure_human_scores(project: Project, *, rule: str = Label.IMPORTED) -> dic
     """
     units = Unit.objects.current().filter(kind=UnitKind.SCU, example__project=project, example__trashed_at__isnull=True)
     needed = Counter(units.values_list("example_id", flat=True))
-    labels = Label.objects.filter(rule=rule, unit__in=units, summary__system__trashed_at__isnull=True)
+    # Joined, not "unit in (…)": without fresh statistics PostgreSQL could take minutes for that.
+    live = Q(unit__example__project=project, unit__example__trashed_at__isnull=True)
+    current = Q(unit__kind=UnitKind.SCU, unit__superseded_at__isnull=True, unit__trashed_at__isnull=True)
+    labels = Label.objects.filter(live, current, rule=rule, summary__system__trashed_at__isnull=True)
     # Weights are summed by the database: one row per system and example, not one per label.
     rows = (
         labels.order_by()

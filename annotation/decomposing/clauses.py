@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import FEMALE, MALE, Naming, possessive
-from annotation.decomposing.phrases import QUOTES, Piece, conjuncts, name_ending_at, noun_phrase, trim, write
+from annotation.decomposing.phrases import QUOTES, Piece, conjuncts, is_choice, name_ending_at, noun_phrase, trim, write
 from annotation.parses import Parse, Token
 
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
@@ -37,6 +37,7 @@ SPEECH = frozenset({
 HAPPENED = frozenset(
     {"after", "before", "by", "despite", "since", "while", "when", "upon", "following", "in", "without"}
 )
+CONDITIONS = frozenset({"if", "unless", "whether", "lest"})
 KEPT_WITH_NOUN = frozenset({"of", "than", "per"})
 # Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
 PARTICIPLES = frozenset({
@@ -92,6 +93,10 @@ class ClauseReader:
         head = self.parse.head(token)
         if token.dep == "xcomp" and self.is_predicate(head):
             return True
+        if token.dep == "advcl" and any(kid.low in CONDITIONS for kid in self.parse.kids(token, "mark")):
+            return True  # "if it rains": nobody says that it does
+        if token.dep == "acl" and self.parse.kids(token, "mark"):
+            return True  # "reports that he died": nobody says that he did
         if token.dep in ("advcl", "acl", "ccomp", "pcomp") and self.is_infinitive(token):
             return True
         if token.dep == "pcomp" and head.low not in HAPPENED:
@@ -101,7 +106,8 @@ class ClauseReader:
         if token.dep == "ccomp" and self.is_predicate(head):
             if token.index < head.index:  # "…, officials say", or two sentences that a comma joins
                 return False
-            return head.lemma.lower() not in SPEECH or not self.is_finite(token)
+            doubted = self.parse.kids(head, "neg") or any(kid.tag == "MD" for kid in self.parse.kids(head, "aux"))
+            return bool(doubted) or head.lemma.lower() not in SPEECH or not self.is_finite(token)
         return False
 
     def is_finite(self, token: Token) -> bool:
@@ -267,6 +273,8 @@ class ClauseReader:
         """A noun, or several that are joined, as subjects. A name that stands beside its noun takes its place."""
         found = []
         heads = conjuncts(self.parse, head)
+        if len(heads) > 1 and is_choice(self.parse, head):
+            return [Subject(tuple(noun_phrase(self.parse, head, whole=True)), is_plural(head))]
         for word in heads:
             names = [kid for kid in self.parse.kids(word, "appos") if kid.entity == "PERSON"]
             if word.pos == "NOUN" and names:
@@ -350,7 +358,9 @@ class ClauseReader:
         objects = [word for word in parse.kids(verb, *OBJECTS) if word.low not in RELATIVE]
         frame.objects = self.objects(objects)
         for kid in parse.kids(verb):
-            frame.adjuncts += self.adjuncts(verb, kid)
+            # Two prepositions that "but" joins are opposites, whichever of them is negated.
+            if not any(word.low == "but" for word in parse.kids(kid, "cc")):
+                frame.adjuncts += self.adjuncts(verb, kid)
         for noun in objects:
             for kid in parse.kids(noun, "prep"):
                 if kid.low not in KEPT_WITH_NOUN:
@@ -365,6 +375,8 @@ class ClauseReader:
         rest = [word for noun in others for word in noun_phrase(self.parse, noun, whole=True)]
         if not direct:
             return [list(trim(rest))] if rest else []
+        if is_choice(self.parse, direct[0]):
+            return [list(trim([*noun_phrase(self.parse, direct[0], whole=True), *rest]))]
         return [list(trim([*noun_phrase(self.parse, head), *rest])) for head in conjuncts(self.parse, direct[0])]
 
     def adjuncts(self, verb: Token, kid: Token) -> list[list[Piece]]:
@@ -382,6 +394,8 @@ class ClauseReader:
         """A preposition with its noun, and those that hang on that noun as further ones."""
         parse = self.parse
         kids = parse.kids(preposition)
+        if preposition.low == "except" or parse.kids(preposition, "neg"):
+            return []  # "but not in humans"
         # "because of", "out of", "next to": prepositions of two words.
         second = [kid for kid in kids if kid.pos in ("ADP", "SCONJ") and not parse.kids(kid)]
         lead = [kid for kid in kids if kid.dep in ("advmod", "npadvmod", "quantmod") and kid.index < preposition.index]

@@ -34,7 +34,7 @@ def lacks_subject(parse: Parse) -> bool:
     root = next((token for token in words if token.head == token.index), words[0])
     has_subject = any(kid.dep in SUBJECTS for kid in parse.kids(root))
     first = words[0]
-    may_be_verb = first.tag not in ("DT", "PRP", "PRP$", "IN", "CD", "CC", "WRB", "WP", "EX", "VB") and not first.entity
+    may_be_verb = first.tag not in ("DT", "PRP", "PRP$", "IN", "CD", "CC", "WRB", "WP", "EX") and not first.entity
     return not has_subject and may_be_verb and not first.text.isupper()
 
 
@@ -47,7 +47,7 @@ def _has_gained(parse: Parse) -> bool:
 
 def _is_finite(parse: Parse, verb: Token) -> bool:
     words = [verb, *parse.kids(verb, "aux", "auxpass")]
-    return any(word.tag in ("VBD", "VBZ", "VBP", "MD") for word in words)
+    return any(word.tag in ("VBD", "VBZ", "MD") or word.low in PLURAL_STARTS for word in words)
 
 
 def _pronoun(parse: Parse) -> str:
@@ -55,4 +55,5 @@ def _pronoun(parse: Parse) -> str:
 
 
 def _small(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+    first = sentence[:1].lower()
+    return (first if len(first) == 1 else sentence[:1]) + sentence[1:]  # "İ" would become two letters

@@ -247,8 +247,10 @@ class Naming:
         """The person that "he" or "she" stands for; "" where that is not sure."""
         people = [mention for mention in self.mentions if mention.is_person and not mention.is_plural]
         fitting = [mention for mention in people if not pronoun or mention.gender in ("", pronoun)]
-        chosen = next((mention for mention in fitting if mention.is_named), fitting[0] if fitting else None)
-        if chosen is None:
+        named = list(dict.fromkeys(mention.text for mention in fitting if mention.is_named))
+        sure = [mention for mention in fitting if mention.gender and mention.gender == pronoun]
+        chosen = next(iter(sure or [mention for mention in fitting if mention.is_named] or fitting), None)
+        if chosen is None or (len(named) > 1 and not sure):
             return ""
         chosen.gender = chosen.gender or pronoun
         return chosen.text

@@ -128,6 +128,13 @@ def conjuncts(parse: Parse, head: Token) -> list[Token]:
     return sorted(found, key=lambda word: word.index)
 
 
+def is_choice(parse: Parse, head: Token) -> bool:
+    """Whether joined words are alternatives: of "Tom or Ann won" and "neither Tom nor Ann" none is told alone."""
+    return any(
+        kid.low in ("or", "nor", "neither", "either") for word in conjuncts(parse, head) for kid in parse.kids(word)
+    )
+
+
 def write(parse: Parse, pieces: Iterable[Piece]) -> str:
     """Pieces as text. Words that were neighbours keep the space between them, or its absence."""
     text, before = "", None

@@ -14,10 +14,14 @@ from annotation.parses import Parse
 
 VERSION = "embedded-1"
 # Words that two statements may differ by and still say the same.
-FUNCTION_TAGS = frozenset({"DT", "IN", "TO", "PRP$", "POS", "CC", "MD", "EX", "RP"})
+FUNCTION_TAGS = frozenset({"DT", "POS", "PRP$"})
 MIN_WORDS = 2
+MAX_TOKENS = 300
 MAX_WORDS = 40
 MAX_WHOLE = 100  # of a "sentence" that is none
+
+
+Content = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +37,23 @@ def decompose_reference(parses: Sequence[Parse]) -> list[list[DraftUnit]]:
     """The units of each sentence of a reference, in order. Names are carried from sentence to sentence."""
     naming = Naming()
     naming.read_names(list(parses))
-    told: set[frozenset[str]] = set()
+    told: set[Content] = set()
     return [_decompose_sentence(parse, naming, told) for parse in parses]
 
 
-def _decompose_sentence(parse: Parse, naming: Naming, told: set[frozenset[str]]) -> list[DraftUnit]:
-    facts = list(naming.same_person(parse))
+def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content]) -> list[DraftUnit]:
+    # A question states nothing, and what is longer than any sentence is none: both stand for themselves.
+    if parse.text.rstrip("'\"”’) ").endswith("?") or len(parse.tokens) > MAX_TOKENS:
+        return _whole(parse)
+    same = list(naming.same_person(parse))
     for token in parse.tokens:
         if token.dep in ("nsubj", "nsubjpass") and token.start >= parse.lead:
             naming.note(parse, token, subject_words(parse, token))
-    facts = [*ClauseReader(parse, naming).facts(), *facts, *NounReader(parse, naming).facts()]
-    return _written(parse, facts, told) or _whole(parse)
+    facts = [*ClauseReader(parse, naming).facts(), *same, *NounReader(parse, naming).facts()]
+    return _written(parse, facts, told) if facts else _whole(parse)
 
 
-def _written(parse: Parse, facts: Iterable[Fact], told: set[frozenset[str]]) -> list[DraftUnit]:
+def _written(parse: Parse, facts: Iterable[Fact], told: set[Content]) -> list[DraftUnit]:
     """Facts as units: readable ones, each once in a reference, however often it is told."""
     units: list[DraftUnit] = []
     for fact in facts:
@@ -61,15 +68,15 @@ def _written(parse: Parse, facts: Iterable[Fact], told: set[frozenset[str]]) -> 
     return units
 
 
-def _content(fact: Fact) -> frozenset[str]:
-    """What a fact says, without the small words."""
-    words: set[str] = set()
+def _content(fact: Fact) -> Content:
+    """What a fact says, word by word, without articles: "to Paris" and "from Paris" are two facts."""
+    words: list[str] = []
     for piece in fact.pieces:
         if isinstance(piece, str):
-            words.update(piece.lower().split())
+            words += piece.lower().split()
         elif piece.tag not in FUNCTION_TAGS:
-            words.add(piece.lemma.lower())
-    return frozenset(words)
+            words.append(piece.lemma.lower())
+    return tuple(words)
 
 
 def _whole(parse: Parse) -> list[DraftUnit]:

@@ -48,7 +48,7 @@ class Unit(Trashable):
     sentence = models.ForeignKey(Sentence, on_delete=models.PROTECT, null=True, blank=True, related_name="units")
     provenance = models.CharField(max_length=16, choices=Provenance.choices)
     guideline_version = models.CharField(max_length=200, blank=True)
-    rule = models.CharField(max_length=100, blank=True)  # which rule derived it, "" where a person wrote it
+    rule = models.CharField(max_length=200, blank=True)  # which rule derived it, "" where a person wrote it
     spans = models.JSONField(default=list, blank=True)  # where its words stand: [start, end] in the reference
     author = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, blank=True, related_name="units")
     created_at = models.DateTimeField()

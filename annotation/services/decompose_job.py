@@ -5,31 +5,49 @@ from __future__ import annotations
 import datetime as dt
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from annotation.decomposing.units import VERSION
-from annotation.models import Example, Project, Queue, Run, Stage, Unit, UnitKind, User
+from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.services.auditing import record_audit
-from annotation.services.decomposing import decompose_project
+from annotation.services.decomposing import decompose_project, references_without_units
 from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
 
 
+@transaction.atomic
 def request_decompose(
     project: Project, *, now: dt.datetime, actor: User | None = None, after: Run | None = None
 ) -> Run:
-    """Note the job. The caller sends its id to a worker once this is committed; after an import the worker does."""
-    parameters = {"after": after.pk} if after else {}
+    """Note the job, or find the one that waits. The caller sends its id once this is committed.
+
+    After an import only references without STUs are treated, and the worker sends the run itself. A person who asks has
+    all of them treated, those with imported STUs as well.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
+    waiting = Run.objects.filter(project=project, stage=Stage.DECOMPOSE, state=RunState.QUEUED)
+    found = waiting.filter(parameters__missing_only=after is not None).first()
+    if found:
+        return found
+    parameters = {"missing_only": after is not None, **({"after": after.pk} if after else {})}
     return request_job(Stage.DECOMPOSE, parameters, now=now, project=project, actor=actor, sent=after is None)
 
 
 def lacks_units(project: Project) -> bool:
-    """Whether some live example has no STU yet."""
-    with_units = Unit.objects.current().filter(example__project=project, kind=UnitKind.STU).values("example")
-    return Example.objects.live().filter(project=project).exclude(pk__in=with_units).exists()
+    """Whether some reference with text has no STU."""
+    return references_without_units(project).exists()
 
 
 def run_after(run: Run) -> Run | None:
-    """The job that an import has started by itself."""
-    return Run.objects.filter(project=run.project, stage=Stage.DECOMPOSE, parameters__after=run.pk).first()
+    """The job that an import has started by itself, or the newest try of it."""
+    runs = Run.objects.filter(project=run.project, stage=Stage.DECOMPOSE, parameters__after=run.pk)
+    return runs.order_by("-pk").first()
+
+
+def unsent_after(run_id: int) -> Run | None:
+    """The same, if nobody has sent it yet. The caller sends it."""
+    runs = Run.objects.filter(stage=Stage.DECOMPOSE, state=RunState.QUEUED, parameters__after=run_id)
+    run = runs.filter(sent_at__isnull=True).first()
+    return run if run and runs.filter(pk=run.pk, sent_at__isnull=True).update(sent_at=Now()) else None
 
 
 def do_decompose(run: Run, ticket: Ticket) -> None:
@@ -43,7 +61,8 @@ def do_decompose(run: Run, ticket: Ticket) -> None:
         parser = load_parser()
     except WrongWeights as error:
         raise JobRefused(str(error)) from error
-    report = decompose_project(project, parser, now=now, progress=ticket.report)
+    missing_only = bool(run.parameters.get("missing_only"))
+    report = decompose_project(project, parser, now=now, progress=ticket.report, missing_only=missing_only)
     with transaction.atomic():
         detail = report.as_dict()
         record_audit("decompose", project, target=parser.name, actor=run.started_by, now=now, detail=detail)

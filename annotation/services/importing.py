@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.comparing import compare_example
@@ -30,6 +30,7 @@ BATCH_CHARACTERS = 4_000_000
 LONG_TEXT = 100_000
 FIRST_UNITS = 5
 KEYS_PER_QUERY = 500
+MANY_ROWS = 1_000
 
 Progress = Callable[[str, int, int], None]
 """Told the phase ("checking", "writing"), the bytes read and the bytes there are."""
@@ -88,6 +89,10 @@ def import_corpus(
         report = _read(path, corpus_format, project, Store(project, now=now), progress)
         if report.problems:
             raise ImportRefused(report)
+        if connection.vendor == "postgresql" and report.new.total() > MANY_ROWS:
+            # The planner knows nothing of these rows until its own round comes, and plans badly meanwhile.
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE")
         detail = {"new": report.new.as_dict()}
         record_audit("import", project, target=_printable(Path(path.name)), actor=actor, now=now, detail=detail)
         if finish:

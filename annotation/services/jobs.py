@@ -298,12 +298,6 @@ def _our_fault(run_id: int) -> str:
 # --- watching ------------------------------------------------------------------------------------------------------
 
 
-def unsent_runs() -> list[Run]:
-    """Runs that wait for their first message. The caller sends them."""
-    waiting = Run.objects.filter(state=RunState.QUEUED, sent_at__isnull=True)
-    return [run for run in waiting if waiting.filter(pk=run.pk).update(sent_at=Now())]
-
-
 def _stale_time() -> CombinedExpression:
     # Times are compared by the database: what it wrote itself and what Python wrote differ in the last digits.
     return Now() - dt.timedelta(seconds=settings.RUN_STALE_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Example, Label, Membership, Project, Role, Sentence, System, Unit, UnitKind, User
 
@@ -24,6 +24,7 @@ class ProjectOverview:
     labels: int
     people: int
     examples_with_scus: int
+    examples_with_stus: int
 
     @property
     def role_name(self) -> str:
@@ -40,10 +41,13 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
     members = Membership.objects.filter(project__in=projects, left_at__isnull=True)
     roles = dict(members.filter(user__username=user.get_username()).values_list("project_id", "role"))
     units = Unit.objects.current().filter(example__project__in=projects, example__trashed_at__isnull=True)
+    newer = Sentence.objects.filter(reference=OuterRef("reference"), revision__gt=OuterRef("revision"))
     sentences = Sentence.objects.filter(
-        reference__example__project__in=projects, reference__example__trashed_at__isnull=True, revision=1
+        ~Exists(newer), reference__example__project__in=projects, reference__example__trashed_at__isnull=True
     )
-    labels = Label.objects.filter(unit__in=units, summary__system__trashed_at__isnull=True)
+    live = Q(unit__example__project__in=projects, unit__example__trashed_at__isnull=True)
+    current = Q(unit__superseded_at__isnull=True, unit__trashed_at__isnull=True)
+    labels = Label.objects.filter(live, current, summary__system__trashed_at__isnull=True)
     counts = {
         "examples": _per_project(Example.objects.live().filter(project__in=projects), "project"),
         "sentences": _per_project(sentences, "reference__example__project"),
@@ -52,12 +56,8 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
         "stus": _per_project(units.filter(kind=UnitKind.STU), "example__project"),
         "labels": _per_project(labels, "unit__example__project"),
         "people": _per_project(members, "project"),
-        "examples_with_scus": dict(
-            units.filter(kind=UnitKind.SCU)
-            .order_by()
-            .values_list("example__project")
-            .annotate(Count("example", distinct=True))
-        ),
+        "examples_with_scus": _examples_per_project(units.filter(kind=UnitKind.SCU)),
+        "examples_with_stus": _examples_per_project(units.filter(kind=UnitKind.STU)),
     }
     return [
         ProjectOverview(
@@ -67,6 +67,11 @@ def describe_projects(projects: list[Project], user: User | AnonymousUser) -> li
         )
         for project in projects
     ]
+
+
+def _examples_per_project(units: QuerySet) -> dict[int, int]:  # type: ignore[type-arg]
+    """How many examples have one of the units, by project."""
+    return dict(units.order_by().values_list("example__project").annotate(Count("example", distinct=True)))
 
 
 def _per_project(rows: QuerySet, path: str) -> dict[int, int]:  # type: ignore[type-arg]

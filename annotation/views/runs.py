@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
@@ -190,12 +191,15 @@ def run_progress(request: HttpRequest, project: Project, run_id: int) -> HttpRes
     found = get_object_or_404(Run, project=project, pk=run_id)
     if found.state in ENDED:
         return HttpResponseClientRefresh()
-    return render(request, "annotation/_progress.html", {**_progress(project, found), "is_part": True})
+    # The page of an import shows the job after it as well: that one must not change the state of the import.
+    own_page = reverse("annotation:run", args=[project.slug, found.pk])
+    is_own = request.htmx.current_url_abs_path == own_page  # type: ignore[attr-defined]
+    return render(request, "annotation/_progress.html", {**_progress(project, found), "is_part": is_own})
 
 
 def _progress(project: Project, run: Run) -> dict[str, object]:
     # An import on SQLite writes in one go, and its own heart cannot tell how far it is.
-    cannot_follow = run.state == RunState.RUNNING and jobs.is_write_locked()
+    cannot_follow = run.state == RunState.RUNNING and run.stage == Stage.IMPORT and jobs.is_write_locked()
     is_known = run.steps_total and not cannot_follow
     return {
         "cannot_follow": cannot_follow,
@@ -236,6 +240,7 @@ def _names(word: str) -> str:
         "units": _("STUs made"),
         "superseded": _("STUs put aside"),
         "flagged": _("References without a unit"),
+        "failed": _("References that failed; see the log"),
     }
     return names.get(word, word)
 

@@ -11,10 +11,12 @@
       const sentence = sentences.findLast((item) => Number(item.dataset.start) <= start);
       const text = sentence && sentence.firstChild;
       if (!text) return [];
-      const offset = Number(sentence.dataset.start);
+      // Places are counted in characters, the page counts in halves of some of them (emoji).
+      const letters = [...text.data];
+      const place = (number) => letters.slice(0, number - Number(sentence.dataset.start)).join("").length;
       const range = new Range();
-      range.setStart(text, Math.min(start - offset, text.length));
-      range.setEnd(text, Math.min(end - offset, text.length));
+      range.setStart(text, place(start));
+      range.setEnd(text, place(end));
       return [range];
     });
   };
@@ -23,7 +25,11 @@
     const unit = event.target.closest("[data-spans]");
     if (unit) CSS.highlights.set("unit", new Highlight(...rangesOf(unit)));
   };
-  const hide = () => CSS.highlights.delete("unit");
+  const hide = () => {
+    const focused = document.activeElement.closest("[data-spans]");
+    if (focused) show({ target: focused });
+    else CSS.highlights.delete("unit");
+  };
 
   for (const name of ["mouseover", "focusin"]) document.addEventListener(name, show);
   for (const name of ["mouseout", "focusout"]) document.addEventListener(name, hide);

@@ -8,8 +8,9 @@ import pytest
 from django.urls import reverse
 
 from annotation import models
+from annotation.decomposing import texts
 from annotation.services import jobs
-from annotation.services.decompose_job import request_decompose, run_after
+from annotation.services.decompose_job import request_decompose, run_after, unsent_after
 from annotation.services.decomposing import decompose_project
 from annotation.services.demo import load_demo
 from annotation.services.exporting import export_corpus
@@ -90,7 +91,7 @@ def test_other_units_put_those_of_before_aside_and_labels_keep_theirs(reference)
 
 
 def test_a_job_that_was_cut_off_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr("annotation.services.decomposing.EXAMPLES_PER_BATCH", 1)
+    monkeypatch.setattr("annotation.services.decomposing.REFERENCES_PER_BATCH", 1)
     project = ProjectFactory()
     for number in (1, 2, 3):
         ReferenceFactory(
@@ -147,8 +148,8 @@ def test_an_import_without_units_goes_on_by_itself(tmp_path, client):
     jobs.run_job(run.pk)
     follow = run_after(run)
     assert (follow.state, follow.stage, follow.sent_at) == ("queued", "decompose", None)
-    assert jobs.unsent_runs() == [follow]
-    assert jobs.unsent_runs() == []
+    assert unsent_after(run.pk) == follow
+    assert unsent_after(run.pk) is None
     page = reverse("annotation:run", args=[membership.project.slug, run.pk])
     shown = client.get(page).text
     assert "Then: split and decompose" in shown
@@ -184,8 +185,11 @@ def test_the_page_starts_the_job_and_says_what_it_puts_aside(client, monkeypatch
     page = reverse("annotation:decompose", args=[project.slug])
     assert "1 STU came with the corpus. It is put aside" in client.get(page).text
     client.post(page)
-    assert sent == [models.Run.objects.get().pk]
-    monkeypatch.setattr(jobs, "MAX_UNFINISHED", 1)
+    client.post(page)  # a second click finds the run of the first
+    run = models.Run.objects.get()
+    assert set(sent) == {run.pk}
+    models.Run.objects.update(state="cancelled", ended_at=NOW)
+    monkeypatch.setattr(jobs, "MAX_UNFINISHED", 0)
     full = client.post(page)
     assert (full.status_code, "not done yet" in full.text) == (422, True)
 
@@ -197,3 +201,49 @@ def test_the_example_shows_units_below_their_sentence(client, reference):
     assert 'data-start="15">She lives in Oslo.</p>' in shown
     assert 'data-spans="19-32" tabindex="0"' in shown
     assert '<span class="badge badge-machine">clause</span>' in shown
+
+
+@pytest.mark.parametrize("provenance", ["written", "edited", "accepted"])
+def test_units_of_people_are_never_put_aside(reference, provenance):
+    own = UnitFactory(example=reference.example, reference=reference, kind="stu", key="auto-7", provenance=provenance)
+    decompose(reference.example.project)
+    own.refresh_from_db()
+    assert own.superseded_at is None
+    assert len(current(reference)) == 3
+
+
+def test_what_somebody_put_into_the_trash_does_not_come_back(reference):
+    decompose(reference.example.project)
+    models.Unit.objects.filter(text="Nora Fisk won").update(trashed_at=NOW)
+    decompose(reference.example.project)
+    assert current(reference) == ["Nora Fisk lives in Oslo"]
+
+
+def test_sentences_that_a_corpus_gives_are_kept(reference):
+    reference.sentences.update(end=14, text=reference.text[:14])
+    assert decompose(reference.example.project)["new_splits"] == 0
+    assert current(reference) == ["Nora Fisk won"]
+
+
+def test_after_an_import_only_references_without_units_are_treated(reference):
+    imported = UnitFactory(example=reference.example, reference=reference, kind="stu", key="s", provenance="imported")
+    other = ReferenceFactory(example=reference.example, key="2", position=2, text="The mill closed.")
+    project = reference.example.project
+    decompose_project(project, load_parser(), now=NOW, progress=quiet, missing_only=True)
+    imported.refresh_from_db()
+    assert imported.superseded_at is None
+    assert current(other) == ["The mill closed"]
+
+
+def test_a_reference_that_fails_does_not_keep_the_others_waiting(reference, monkeypatch):
+    ReferenceFactory(example=reference.example, key="2", position=2, text="The mill closed.")
+    real = texts.decompose_reference
+
+    def stumble(parses):
+        if any("mill" in parse.text for parse in parses):
+            raise IndexError
+        return real(parses)
+
+    monkeypatch.setattr(texts, "decompose_reference", stumble)
+    report = decompose(reference.example.project)
+    assert (report["failed"], report["references"], len(current(reference))) == (1, 1, 2)

@@ -89,6 +89,15 @@ def test_a_missing_subject_is_that_of_the_sentence_before():
         ("The lock stopped him from entering the house.", "entering the house"),
         ("The club wants the striker to sign a contract.", "The striker signed a contract"),
         ("Eva Lind is not racist.", "Eva Lind is racist"),
+        ("If it rains, the match ends.", "It rains"),
+        ("Unless he pays, Tom Hill will go to jail.", "Tom Hill pays"),
+        ("Police did not say he was dead.", "He was dead"),
+        ("Neither Tom Hill nor Ann Bay won the race.", "Ann Bay won the race"),
+        ("Tom Hill or Ann Bay won.", "Ann Bay won"),
+        ("Nora Fisk won gold or silver.", "Nora Fisk won silver"),
+        ("Did Tom Hill die?", "Tom Hill did die"),
+        ("Officials denied reports that 50 people had died.", "50 people had died"),
+        ("Sarah Jones left. David Lee stayed. He slept at home.", "Sarah Jones slept at home"),
     ],
 )
 def test_what_is_denied_wanted_or_prevented_is_not_told_as_a_fact(text, false):
@@ -172,9 +181,25 @@ def test_the_same_text_gives_the_same_units_alone_and_among_others():
     assert many[-3:] == alone
 
 
-def test_no_unit_is_told_twice():
-    found = units("Nora Fisk won gold. Nora Fisk won gold in Oslo.")
+@pytest.mark.parametrize(
+    "text", ["Nora Fisk won gold. Nora Fisk won gold in Oslo.", "The mill closed. The mill closed."]
+)
+def test_no_unit_is_told_twice(text):
+    found = units(text)
     assert len(found) == len(set(found))
+
+
+def test_facts_that_differ_by_a_small_word_are_both_told():
+    found = units("Ann Bay flew to Paris. Ann Bay flew from Paris.")
+    assert found == ["Ann Bay flew to Paris", "Ann Bay flew from Paris"]
+
+
+def test_a_letter_that_grows_when_it_is_made_small_shifts_nothing():
+    assert units("İwon the lottery last year.")
+
+
+def test_many_owners_do_not_take_for_ever():
+    assert units("John's " * 1000 + "dog ran.")
 
 
 # --- parts ---------------------------------------------------------------------------------------------------------

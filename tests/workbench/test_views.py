@@ -132,7 +132,7 @@ def test_the_list_takes_as_many_queries_for_many_projects(client, django_assert_
     for _ in range(8):
         MembershipFactory(user=user)
     client.force_login(user)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         client.get(reverse("project-list"))
 
 
