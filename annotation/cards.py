@@ -5,6 +5,7 @@ Each app has a module `cards`; workbench/ puts them together. A card is made of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -121,92 +122,84 @@ def _counted(number: int, word: str) -> str:
 
 def next_steps(overview: ProjectOverview) -> list[NextCard]:
     """What this app would do next, for the role of the person who looks."""
+    if overview.role != Role.LEAD:
+        return [_read_examples(overview)] if overview.examples else []
+    return [*_cards_of_runs(overview), _next_of_corpus(overview)]
+
+
+def _read_examples(overview: ProjectOverview) -> NextCard:
+    return NextCard(
+        10,
+        _("Next: read the examples"),
+        _("Each shows its document, its references with their sentences, its units and its summaries."),
+        _("Open the examples"),
+        reverse("annotation:examples", args=[overview.project.slug]),
+    )
+
+
+def _cards_of_runs(overview: ProjectOverview) -> Iterator[NextCard]:
+    """What a worker does now, and what it could not do."""
     project, slug = overview.project, overview.project.slug
-    is_lead = overview.role == Role.LEAD
-    cards = []
-    if not is_lead:
-        if overview.examples:
-            cards.append(
-                NextCard(
-                    10,
-                    _("Next: read the examples"),
-                    _("Each shows its document, its references with their sentences, its units and its summaries."),
-                    _("Open the examples"),
-                    reverse("annotation:examples", args=[slug]),
-                )
-            )
-        return cards
     running = Run.objects.filter(project=project, state__in=(RunState.QUEUED, RunState.RUNNING)).order_by("-pk").first()
     if running:
-        cards.append(
-            NextCard(
-                90,
-                _("Under way: %(stage)s") % {"stage": running.stage},
-                _("A worker does it in the background. You can leave the page."),
-                _("See how far it is"),
-                reverse("annotation:run", args=[slug, running.pk]),
-            )
+        yield NextCard(
+            90,
+            _("Under way: %(stage)s") % {"stage": running.stage},
+            _("A worker does it in the background. You can leave the page."),
+            _("See how far it is"),
+            reverse("annotation:run", args=[slug, running.pk]),
         )
     last_import = Run.objects.filter(project=project, stage=Stage.IMPORT).order_by("-pk").first()
     if last_import and last_import.state == RunState.FAILED:
-        cards.append(
-            NextCard(
-                80,
-                _("Next: look at the import that failed"),
-                _("Nothing of it was written. The page of the run says what was wrong and what to do."),
-                _("Open the failed import"),
-                reverse("annotation:run", args=[slug, last_import.pk]),
-            )
+        yield NextCard(
+            80,
+            _("Next: look at the import that failed"),
+            _("Nothing of it was written. The page of the run says what was wrong and what to do."),
+            _("Open the failed import"),
+            reverse("annotation:run", args=[slug, last_import.pk]),
         )
+
+
+def _next_of_corpus(overview: ProjectOverview) -> NextCard:
+    """The step that the state of the corpus asks for."""
+    slug = overview.project.slug
     if not overview.examples:
-        cards.append(
-            NextCard(
-                70,
-                _("Next: import a corpus"),
-                _("References and the summaries of your systems. A dry run says what is wrong before it writes."),
-                _("Import a corpus"),
-                reverse("annotation:import", args=[slug]),
-            )
+        return NextCard(
+            70,
+            _("Next: import a corpus"),
+            _("References and the summaries of your systems. A dry run says what is wrong before it writes."),
+            _("Import a corpus"),
+            reverse("annotation:import", args=[slug]),
         )
-    elif overview.examples_with_stus < overview.examples:
-        cards.append(
-            NextCard(
-                60,
-                _("Next: make automatic units"),
-                _("A machine splits the references and writes STUs, some thousand sentences in a minute."),
-                _("Split and decompose"),
-                reverse("annotation:decompose", args=[slug]),
-            )
+    if overview.examples_with_stus < overview.examples:
+        return NextCard(
+            60,
+            _("Next: make automatic units"),
+            _("A machine splits the references and writes STUs, some thousand sentences in a minute."),
+            _("Split and decompose"),
+            reverse("annotation:decompose", args=[slug]),
         )
-    elif overview.people < 2:
-        cards.append(
-            NextCard(
-                50,
-                _("Next: invite the people you work with"),
-                _("You are alone in this project. An invitation is a link that works once and for some days."),
-                _("Invite somebody"),
-                reverse("annotation:members", args=[slug]),
-            )
+    if overview.people < 2:
+        return NextCard(
+            50,
+            _("Next: invite the people you work with"),
+            _("You are alone in this project. An invitation is a link that works once and for some days."),
+            _("Invite somebody"),
+            reverse("annotation:members", args=[slug]),
         )
-    elif overview.labels:
-        cards.append(
-            NextCard(
-                20,
-                _("Next: take the results with you"),
-                _("%(labels)s labels are here. An export holds everything, with a manifest to check it by.")
-                % {"labels": f"{overview.labels:,}"},
-                _("Export the project"),
-                reverse("annotation:export", args=[slug]),
-            )
+    if overview.labels:
+        return NextCard(
+            20,
+            _("Next: take the results with you"),
+            _("%(labels)s labels are here. An export holds everything, with a manifest to check it by.")
+            % {"labels": f"{overview.labels:,}"},
+            _("Export the project"),
+            reverse("annotation:export", args=[slug]),
         )
-    else:
-        cards.append(
-            NextCard(
-                10,
-                _("Next: look through the examples"),
-                _("The corpus is here. Check that references, sentences and summaries came in as you meant them."),
-                _("Open the examples"),
-                reverse("annotation:examples", args=[slug]),
-            )
-        )
-    return cards
+    return NextCard(
+        10,
+        _("Next: look through the examples"),
+        _("The corpus is here. Check that references, sentences and summaries came in as you meant them."),
+        _("Open the examples"),
+        reverse("annotation:examples", args=[slug]),
+    )
