@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
@@ -21,7 +19,7 @@ from annotation import models
 from annotation.benchmarks import repeat_corpus, write_lookalike
 from annotation.services.export_job import download_of, request_export
 from annotation.services.import_job import request_import
-from annotation.services.jobs import cancel_run, has_worker
+from annotation.services.jobs import cancel_run, has_worker, is_write_locked
 from annotation.tasks import send_run
 from tests.factories import ProjectFactory
 from tests.mini_corpus import as_upload, write_mini_corpus
@@ -97,13 +95,7 @@ def is_writing(run: models.Run) -> bool:
 
 def write_lock_is_taken() -> bool:
     time.sleep(0.05)
-    with contextlib.closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as probe:
-        try:
-            probe.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            return True
-        probe.rollback()
-        return False
+    return is_write_locked()
 
 
 def ask(path: Path, *, send: bool = True) -> models.Run:
