@@ -1,11 +1,13 @@
 """A view of tokenised text as people would write it, with every character's place in the original.
 
-Corpora come tokenised ("do n't", "£ 23million", "' hot '"), which parsers and readers stumble over. The view closes the
-gaps; nothing is added, so that every span of the view is a span of the text.
+Corpora come tokenised ("do n't", "£ 23million", "' hot '") or with markup ("<b>", "&amp;"), which parsers and readers
+stumble over. The view closes the gaps, a tag becomes a space and an entity its character; every character of the view
+stands for a span of the text, so that every span of the view is one as well.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 
@@ -24,19 +26,20 @@ GAPS = tuple(
     )
 )
 QUOTED = re.compile(r"""(?:^|(?<=[\s(\[]))(["'])(\s+)(\S.*?\S|\S)(\s+)\1(?=[\s.,;:!?)\]]|$)""")
+MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->|&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});", re.S)
 LATEX_QUOTED = re.compile(r"``(\s+)(.+?)(\s+)''")
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The view, and for each of its characters the place in the original text."""
+    """The view, and for each of its characters the span in the original text."""
 
     text: str
-    places: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """A span of the view as a span of the original."""
-        return self.places[start], self.places[end - 1] + 1
+        return self.places[start][0], self.places[end - 1][1]
 
 
 def clean(text: str, offset: int = 0) -> Cleaned:
@@ -49,18 +52,29 @@ def clean(text: str, offset: int = 0) -> Cleaned:
         for quoted in pattern.finditer(text):
             for group in groups:
                 dropped.update(range(*quoted.span(group)))
+    marks = {mark.start(): (_meaning(mark.group()), mark.end()) for mark in MARKUP.finditer(text)}
     letters: list[str] = []
-    places: list[int] = []
+    places: list[tuple[int, int]] = []
+    reached = 0
     for place, letter in enumerate(text):
-        if place in dropped:
+        if place in dropped or place < reached:
             continue
+        reached = place + 1
+        if marks.get(place, ("", 0))[0]:
+            letter, reached = marks[place]
         if letter.isspace():
             if not letters or letters[-1] == " ":
                 continue
             letter = " "
         letters.append(letter)
-        places.append(offset + place)
+        places.append((offset + place, offset + reached))
     if letters and letters[-1] == " ":
         letters.pop()
         places.pop()
     return Cleaned("".join(letters), tuple(places))
+
+
+def _meaning(mark: str) -> str:
+    """The character that an entity stands for, a space for a tag; "" for what only looks like an entity."""
+    meant = html.unescape(mark) if mark.startswith("&") else " "
+    return meant if len(meant) == 1 else ""

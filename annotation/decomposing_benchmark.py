@@ -19,7 +19,7 @@ READ_LINES = 60
 WINDOW = 7
 # Windows per SCU: as many as the bar allows us units.
 WINDOWS_PER_SCU = 1.25
-NAMES = {"": "our units", "_allennlp": "AllenNLP's", "_sentences": "whole sentences", "_windows": "blind windows"}
+NAMES = {"": "our units", "_allennlp": "AllenNLP's units", "_sentences": "whole sentences", "_windows": "blind windows"}
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 FINITE = ("VBD", "VBZ", "VBP", "MD")
 Figure = tuple[str, float, str]
@@ -55,12 +55,7 @@ def benchmark_decomposer(data: Path | None) -> Iterator[Figure]:
 
 
 def _figures(key: str, suffix: str, units: Units, people: Units, unread: list[int], parser: Parser) -> Iterator[Figure]:
-    who = {
-        "": "our units",
-        "_allennlp": "AllenNLP's units",
-        "_sentences": "whole sentences",
-        "_windows": "blind windows",
-    }[suffix]
+    who = NAMES[suffix]
     accuracy = [_mean_best(own, found) for own, found in zip(people, units, strict=True)]
     reverse = [_mean_best(found, own) for own, found in zip(people, units, strict=True)]
     paired = [one_to_one(own, found) for own, found in zip(people, units, strict=True)]

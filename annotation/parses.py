@@ -79,9 +79,7 @@ def join_hyphens(parse: Parse) -> Parse:
     if not runs:
         return parse
     run_of = {token.index: run for run in runs for token in run}
-    heads = {
-        id(run): next((t for t in run if run_of.get(t.head) is not run or t.head == t.index), run[-1]) for run in runs
-    }
+    heads = {id(run): _head_of(run) for run in runs}
     kept = [token for token in parse.tokens if token.index not in run_of or heads[id(run_of[token.index])] is token]
     place = {token.index: number for number, token in enumerate(kept)}
 

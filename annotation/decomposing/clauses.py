@@ -34,9 +34,10 @@ SPEECH = frozenset({
     "tell", "testify", "understand", "vow", "write",
 })  # fmt: skip
 # Prepositions whose verb tells what happened ("after carding an eagle"); with others it may not have ("from reaching").
-HAPPENED = frozenset(
-    {"after", "before", "by", "despite", "since", "while", "when", "upon", "following", "in", "without"}
-)
+HAPPENED = frozenset({"after", "before", "by", "despite", "since", "while", "when", "upon", "following", "in"})
+# With these, what "and" joins belongs together: nothing lies between one thing.
+NEEDS_BOTH = frozenset({"between", "among", "amongst", "both"})
+PLACES_AND_TIMES = frozenset({"GPE", "LOC", "FAC", "DATE", "TIME", "EVENT"})
 CONDITIONS = frozenset({"if", "unless", "whether", "lest"})
 KEPT_WITH_NOUN = frozenset({"of", "than", "per"})
 # Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
@@ -47,6 +48,18 @@ PARTICIPLES = frozenset({
     "sworn", "taken", "thrown", "torn", "woken", "worn", "written",
 })  # fmt: skip
 PLURAL_WORDS = frozenset({"they", "we", "you", "those", "these", "both", "i", "people", "police"})
+# What two do with each other, neither does alone.
+RECIPROCAL = frozenset({
+    "clash", "collide", "compete", "divorce", "face", "marry", "meet", "merge", "separate", "split", "unite", "wed",
+})  # fmt: skip
+# Verbs whose passive says nothing without what follows.
+NEEDS_MORE = frozenset({
+    "aim", "base", "bear", "bring", "call", "consider", "describe", "expect", "fill", "force", "give", "involve",
+    "know", "lead", "leave", "link", "make", "name", "place", "put", "refer", "regard", "relate", "say", "see", "send",
+    "set", "surround", "take", "treat", "use", "view",
+})  # fmt: skip
+ASIDES = frozenset({"advcl", "mark", "intj", "discourse"})
+MAX_CHOICE = 20
 MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS, MAX_TOGETHER = 4, 4, 5, 9
 
 
@@ -70,6 +83,8 @@ class Frame:
     verb: list[Piece]
     objects: list[list[Piece]] = field(default_factory=list)
     adjuncts: list[list[Piece]] = field(default_factory=list)
+    stands_alone: bool = False  # "was killed" says enough, "was placed" does not
+    is_limited: bool = False  # by "not" or "only": then what follows may be left out no more
 
 
 class ClauseReader:
@@ -81,7 +96,7 @@ class ClauseReader:
     def facts(self) -> Iterator[Fact]:
         for token in self.parse.tokens:
             if self.is_predicate(token) and not self.is_part_of_another(token):
-                yield from self.clause(token)
+                yield from self.choice(token) if self.is_choice(token) else self.clause(token)
 
     # --- which words are predicates ------------------------------------------------------------------------------
 
@@ -97,9 +112,9 @@ class ClauseReader:
             return True  # "if it rains": nobody says that it does
         if token.dep == "acl" and self.parse.kids(token, "mark"):
             return True  # "reports that he died": nobody says that he did
-        if token.dep in ("advcl", "acl", "ccomp", "pcomp") and self.is_infinitive(token):
+        if token.dep in ("advcl", "acl", "ccomp", "pcomp", "relcl") and self.is_infinitive(token):
             return True
-        if token.dep == "pcomp" and head.low not in HAPPENED:
+        if token.dep == "pcomp" and not self.has_happened(token, head):
             return True
         if token.dep == "conj" and self.is_predicate(head) and not self.parse.kids(token, *SUBJECTS):
             return self.is_part_of_another(head)
@@ -110,12 +125,20 @@ class ClauseReader:
             return bool(doubted) or head.lemma.lower() not in SPEECH or not self.is_finite(token)
         return False
 
+    def has_happened(self, verb: Token, preposition: Token) -> bool:
+        """Whether "after carding an eagle" tells what the subject did. "Urged not to spy by reading …" does not."""
+        governor = self.governor(verb)
+        if preposition.low not in HAPPENED or governor is None:
+            return False
+        is_doer = preposition.low != "by" or not self.is_passive(governor)
+        return is_doer and not self.is_limited(governor) and not self.is_part_of_another(governor)
+
     def is_finite(self, token: Token) -> bool:
         tags = [token.tag, *(kid.tag for kid in self.parse.kids(token, "aux", "auxpass"))]
         return any(tag in ("VBD", "VBZ", "VBP", "MD") for tag in tags) or token.tag in ("VBN", "VBG")
 
     def is_infinitive(self, token: Token) -> bool:
-        return token.tag == "VB" and any(kid.low == "to" for kid in self.parse.kids(token, "aux"))
+        return any(kid.low == "to" for kid in self.parse.kids(token, "aux"))
 
     # --- one clause ----------------------------------------------------------------------------------------------
 
@@ -136,19 +159,46 @@ class ClauseReader:
             facts = self.statements(frame, rule)
         yield from facts
 
+    def is_choice(self, verb: Token) -> bool:
+        """Whether a verb is one of several that "or" joins: none of them is told alone."""
+        while verb.dep == "conj" and self.is_predicate(self.parse.head(verb)):
+            verb = self.parse.head(verb)
+        return is_choice(self.parse, verb)
+
+    def choice(self, verb: Token) -> Iterator[Fact]:
+        """ "He may be fined or jailed": one statement, told where its first verb stands."""
+        subjects = [] if verb.dep == "conj" else self.subjects(verb)
+        own = self.parse.kids(verb, *SUBJECTS)
+        left_out = {word.index for subject in own for word in self.parse.subtree(subject)}
+        words = trim([word for word in self.parse.subtree(verb, ASIDES) if word.index not in left_out])
+        if subjects and len(words) <= MAX_CHOICE:
+            yield Fact((*subjects[0].pieces, *[word for word in words if word.low != "either"]), "choice")
+
     def expand(self, frame: Frame, verb: Token, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
-        """The statements of a verb, with the infinitive that it governs if there is one."""
+        """The statements of a verb, with the infinitive or the clause that it governs if there is one."""
+        self.add_complement(frame, verb)
         infinitive = next(iter(self.parse.kids(verb, "xcomp")), None)
         if infinitive is not None:
             return self.infinitives(frame, infinitive, rule, prefix)
         return self.statements(frame, rule, prefix)
+
+    def add_complement(self, frame: Frame, verb: Token) -> None:
+        """ "… proves it belonged to Henry", "… having a statue put up": without what follows the verb says nothing."""
+        for complement in self.parse.kids(verb, "ccomp"):
+            is_cut = complement.tag in ("VBZ", "VBD", "VBP") and not self.parse.kids(complement, *SUBJECTS)
+            if complement.index > verb.index and not is_cut:
+                lead = frame.objects[0] if frame.objects else []
+                frame.objects = [[*lead, *trim(self.parse.subtree(complement, frozenset({"advcl"})))]]
 
     def frame(self, verb: Token) -> Frame | None:
         subjects = self.subjects(verb)
         group = self.verb_group(verb)
         if not subjects or (not self.parse.kids(verb, *SUBJECTS) and disagrees(group, subjects)):
             return None
-        frame = Frame(subjects, group)
+        if verb.tag == "VBG" and not self.parse.kids(verb, "aux") and write(self.parse, subjects[0].pieces) == "This":
+            return None  # "this coming Saturday"
+        stands_alone = self.is_passive(verb) and verb.lemma.lower() not in NEEDS_MORE
+        frame = Frame(subjects, group, stands_alone=stands_alone, is_limited=self.is_limited(verb))
         self.add_arguments(frame, verb)
         self.fill_gap(frame, verb)
         return frame
@@ -156,14 +206,18 @@ class ClauseReader:
     def statements(self, frame: Frame, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
         for subject in frame.subjects[:MAX_SUBJECTS]:
             base = (*prefix, *subject.pieces, *agree(frame.verb, subject))
+            if frame.is_limited and frame.adjuncts:
+                first = self.named(frame.objects[:1], subject) or [[]]
+                yield Fact((*base, *first[0], *apart(frame.adjuncts)), rule)
+                continue
             for number, words in enumerate(self.named(frame.objects[:MAX_OBJECTS], subject) or [[]]):
-                if words or not frame.adjuncts:
+                if words or frame.stands_alone or not frame.adjuncts:
                     yield Fact((*base, *words), rule)
                 for adjunct in frame.adjuncts[: MAX_ADJUNCTS if number == 0 else 1]:
                     yield Fact((*base, *words, *adjunct), rule)
                 if number == 0 and len(frame.adjuncts) > 1:
                     # Two short ones are often told together ("came third in the race in 1962").
-                    both = (*base, *words, *frame.adjuncts[0], *frame.adjuncts[1])
+                    both = (*base, *words, *apart(frame.adjuncts[:2]))
                     if len(both) <= MAX_TOGETHER:
                         yield Fact(both, rule)
 
@@ -182,9 +236,11 @@ class ClauseReader:
         if complement.index < verb.index or inner is None:
             yield Fact((*said, "this"), "report")
             return
-        inner.subjects = [self.as_written(complement) or inner.subjects[0]]
+        inner.subjects = [self.as_written(complement) or self.gap_of(verb, complement) or inner.subjects[0]]
         if self.is_infinitive(complement):
             inner.verb = ["to", *inner.verb]
+        elif inner.verb[:1] == ["was"] and complement.low != "being":
+            inner.verb = inner.verb[1:]  # "saw 34 fans arrested"
         yield from self.expand(inner, complement, "report", said)
 
     def infinitives(self, frame: Frame, first: Token, rule: str, prefix: tuple[Piece, ...] = ()) -> Iterator[Fact]:
@@ -197,8 +253,9 @@ class ClauseReader:
             if verb is not first and not particles and self.is_infinitive(first):
                 words.append("to")
             words += in_order([*particles, verb])
-            inner = Frame(frame.subjects, [*lead, *words])
+            inner = Frame(frame.subjects, [*lead, *words], is_limited=frame.is_limited or self.is_limited(verb))
             self.add_arguments(inner, verb)
+            self.add_complement(inner, verb)
             further = next(iter(self.parse.kids(verb, "xcomp")), None)
             if further is not None:
                 yield from self.infinitives(inner, further, rule, prefix)
@@ -221,7 +278,8 @@ class ClauseReader:
         if verb.dep == "conj" and self.is_predicate(head):
             return self.subjects(head, depth + 1)
         if verb.dep in ("acl", "relcl"):
-            return self.nouns(head) if head.pos in ("NOUN", "PROPN") else []
+            is_time = head.entity in ("DATE", "TIME")
+            return self.nouns(head, before=verb) if head.pos in ("NOUN", "PROPN") and not is_time else []
         if verb.dep in ("advcl", "pcomp"):
             governor = self.governor(verb)
             return self.subjects(governor, depth + 1) if governor else []
@@ -251,7 +309,7 @@ class ClauseReader:
             same = self.governing_subject(verb, subject)
             if same:
                 return same
-        return self.nouns(subject)
+        return self.nouns(subject, whole=verb.lemma.lower() in RECIPROCAL and not parse.kids(verb, "dobj"))
 
     def governing_subject(self, verb: Token, pronoun: Token) -> list[Subject]:
         """ "Rose said he was happy": he is Rose, if the number fits."""
@@ -259,22 +317,26 @@ class ClauseReader:
         own = self.parse.kids(governor, "nsubj", "nsubjpass") if governor else []
         if not own or own[0].pos == "PRON":
             return []
+        is_body = own[0].entity in ("ORG", "GPE", "PRODUCT")
         fits = {
             "he": own[0].entity == "PERSON" or own[0].lemma.lower() in MALE or verb.dep == "ccomp",
             "she": own[0].entity == "PERSON" or own[0].lemma.lower() in FEMALE or verb.dep == "ccomp",
-            "it": own[0].entity in ("ORG", "GPE", "PRODUCT"),
+            "it": is_body,
             "they": True,
         }
         subjects = self.nouns(own[0])
         several = len(subjects) > 1 or subjects[0].plural
-        return subjects if fits.get(pronoun.low) and several == (pronoun.low == "they") else []
+        is_team = is_body and pronoun.low == "they"  # "West Ham say they are disappointed"
+        return subjects if fits.get(pronoun.low) and (is_team or several == (pronoun.low == "they")) else []
 
-    def nouns(self, head: Token) -> list[Subject]:
+    def nouns(self, head: Token, *, before: Token | None = None, whole: bool = False) -> list[Subject]:
         """A noun, or several that are joined, as subjects. A name that stands beside its noun takes its place."""
         found = []
-        heads = conjuncts(self.parse, head)
-        if len(heads) > 1 and is_choice(self.parse, head):
-            return [Subject(tuple(noun_phrase(self.parse, head, whole=True)), is_plural(head))]
+        heads = [word for word in conjuncts(self.parse, head) if before is None or word.index < before.index]
+        if len(heads) > 1 and (whole or is_choice(self.parse, head)):
+            return [Subject(tuple(noun_phrase(self.parse, head, whole=True)), whole or is_plural(head))]
+        if any(kid.low == "but" for word in heads for kid in self.parse.kids(word, "cc")):
+            heads = heads[-1:]  # "No injuries reported but search will continue"
         for word in heads:
             names = [kid for kid in self.parse.kids(word, "appos") if kid.entity == "PERSON"]
             if word.pos == "NOUN" and names:
@@ -291,6 +353,13 @@ class ClauseReader:
             return None
         words = noun_phrase(self.parse, own[0], whole=True)
         return Subject(tuple(words), is_plural(own[0]) or bool(self.parse.kids(own[0], "conj")))
+
+    def gap_of(self, verb: Token, complement: Token) -> Subject | None:
+        """ "treatments they hope will change their lives": the treatments will."""
+        head = self.parse.head(verb)
+        if verb.dep != "relcl" or self.parse.kids(complement, *SUBJECTS) or head.pos not in ("NOUN", "PROPN"):
+            return None
+        return self.nouns(head)[0]
 
     def governor(self, verb: Token) -> Token | None:
         """The predicate that a clause hangs on, perhaps by a preposition ("after carding an eagle")."""
@@ -313,6 +382,12 @@ class ClauseReader:
         around = sorted({*auxiliaries, *parse.kids(verb, "neg"), *kept}, key=lambda word: word.index)
         return [*self.finite(verb, around), *parse.kids(verb, "prt")]
 
+    def is_limited(self, verb: Token) -> bool:
+        """Whether "not", "never" or "only" limits the verb: "did not die in vain" says nothing of "did not die"."""
+        return bool(self.parse.kids(verb, "neg")) or any(
+            kid.low in ("only", "never", "hardly", "barely") for kid in self.parse.kids(verb, "advmod")
+        )
+
     def inherited(self, verb: Token) -> list[Token]:
         """Auxiliaries that a joined verb shares with the first one ("was abducted and murdered")."""
         head = self.parse.head(verb)
@@ -331,6 +406,8 @@ class ClauseReader:
         if around and around[0].low == "having":
             return ["had", *around[1:], verb]
         has_auxiliary = any(word.dep in ("aux", "auxpass") for word in around)
+        if not has_auxiliary and verb.tag == "VBG" and verb.dep == "pcomp":
+            return [*around, inflected(verb, "VBD")]
         if not has_auxiliary and (verb.tag == "VBG" or self.is_bare_passive(verb)):
             return ["was", *around, verb]
         if verb.text in ("'s", "’s"):
@@ -344,7 +421,11 @@ class ClauseReader:
         """A participle without an auxiliary: passive, unless it looks like a past tense that was taken for one."""
         if verb.low in PARTICIPLES or self.parse.kids(verb, "nsubjpass", "agent"):
             return verb.tag in ("VBN", "VBD")
-        if verb.tag != "VBN" or self.parse.kids(verb, "dobj"):
+        if self.parse.kids(verb, "dobj"):
+            return False
+        if verb.dep in ("acl", "relcl") and verb.tag == "VBD":
+            return not self.parse.kids(verb, *SUBJECTS)  # "the gun used"
+        if verb.tag != "VBN":
             return False
         return verb.dep in ("acl", "relcl", "advcl") or bool(self.parse.kids(verb, "nsubj"))
 
@@ -385,7 +466,8 @@ class ClauseReader:
         if kid.dep == "npadvmod":
             return [list(self.parse.subtree(kid, frozenset({"relcl", "appos", "punct"})))]
         if kid.dep == "advmod" and kid.index > verb.index and kid.low not in DROPPED_ADVERBS | KEPT_ADVERBS:
-            return [list(trim(self.parse.subtree(kid, frozenset({"advcl", "conj", "cc"}))))]
+            words = trim(self.parse.subtree(kid, frozenset({"advcl", "conj", "cc"})))
+            return [list(words)] if len(words) > 1 or kid.pos != "ADP" else []
         if kid.dep == "advcl" and self.is_infinitive(kid):
             return [self.infinitive(kid)]
         return []
@@ -402,19 +484,26 @@ class ClauseReader:
         words = [*lead, preposition, *second]
         found: list[list[Piece]] = []
         for kid in kids:
-            if kid.dep == "pobj" and is_word(kid):
+            if kid.dep == "pobj" and is_word(kid) and kid.low not in RELATIVE:
                 further = [word for word in parse.kids(kid, "prep") if word.low not in KEPT_WITH_NOUN]
                 inner = [pieces for word in further for pieces in self.prepositional(word)]
+                if preposition.low in NEEDS_BOTH or is_choice(parse, kid):
+                    found.append([*words, *noun_phrase(parse, kid, whole=True)])
+                    continue
                 for noun in conjuncts(parse, kid)[:MAX_OBJECTS]:
                     nearest = inner[0] if inner and noun is kid else []
                     found.append([*words, *noun_phrase(parse, noun), *nearest])
-                found += inner
+                found += [pieces for pieces in inner if tells_where_or_when(pieces)]
+            elif kid.dep == "pcomp" and kid.pos in ("ADP", "SCONJ") and parse.kids(kid, "pobj"):
+                found += [[*words, *inner] for inner in self.prepositional(kid)]  # "due to"
             elif kid.dep == "prep" and kid not in second and not parse.kids(preposition, "pobj"):
                 found += [[*words, *inner] for inner in self.prepositional(kid)[:1]]
             elif kid.dep == "prep" and kid not in second:
                 found += self.prepositional(kid)
             elif kid.dep == "pcomp" and kid not in second and self.is_part_of_another(kid):
                 found.append([*words, *self.infinitive(kid)])
+            elif kid.dep == "pcomp" and kid not in second and parse.kids(kid, *SUBJECTS):
+                found.append([*words, *trim(parse.subtree(kid, frozenset({"advcl"})))])  # "with how people see it"
         return found
 
     def infinitive(self, verb: Token) -> list[Piece]:
@@ -424,6 +513,11 @@ class ClauseReader:
         for noun in parse.kids(verb, *OBJECTS):
             words.update(noun_phrase(parse, noun, whole=True))
         pieces: list[Piece] = [*in_order(words)]
+        if parse.kids(verb, *SUBJECTS):
+            return [*trim(parse.subtree(verb, frozenset({"advcl"})))]
+        for kid in parse.kids(verb, "xcomp", "ccomp"):
+            if kid.index > verb.index:
+                return [*pieces, *trim(parse.subtree(kid, frozenset({"advcl"})))]
         if not parse.kids(verb, *OBJECTS):
             for kid in parse.kids(verb, "prep")[:1]:
                 pieces += (self.prepositional(kid) or [[]])[0]
@@ -436,29 +530,53 @@ class ClauseReader:
         if verb.dep != "relcl" or not own or own[0].low in RELATIVE:
             return
         words = self.naming.spell_out(noun_phrase(parse, parse.head(verb)))
+        between = {word.low for word in parse.tokens[parse.head(verb).index + 1 : verb.index]}
+        in_which = [
+            kid for kid in parse.kids(verb, "prep") if {"which", "whom"} & {n.low for n in parse.kids(kid, "pobj")}
+        ]
         stranded = [kid for kid in parse.kids(verb, "prep") if not parse.kids(kid)]
         if stranded:
             frame.adjuncts.append([stranded[0], *words])
-        elif any(kid.low == "where" for kid in parse.kids(verb, "advmod")):
+        elif in_which:
+            frame.adjuncts.append([in_which[0], *words])
+        elif (
+            verb.lemma.lower() in SPEECH | NOT_FACTUAL
+            and parse.tokens[noun_phrase(parse, own[0])[0].index - 1].text == ","
+        ):
+            frame.objects = [["this"]]  # "…, the minister has suggested"
+        elif "where" in between:
             frame.adjuncts.append(["in", *words])
-        elif any(kid.low == "when" for kid in parse.kids(verb, "advmod")):
+        elif "when" in between:
             frame.adjuncts.append(["on", *words])
-        elif not frame.objects and not parse.kids(verb, "ccomp", "xcomp"):
+        elif not frame.objects and not self.is_passive(verb) and not parse.kids(verb, "ccomp", "xcomp"):
             frame.objects = [list(words)]
 
 
 def is_plural(noun: Token) -> bool:
-    return noun.tag in ("NNS", "NNPS") or noun.low in (
-        "they",
-        "we",
-        "you",
-        "those",
-        "these",
-        "both",
-        "i",
-        "people",
-        "police",
-    )
+    return noun.tag in ("NNS", "NNPS") or noun.low in PLURAL_WORDS
+
+
+def apart(adjuncts: list[list[Piece]]) -> list[Piece]:
+    """Adjuncts one after the other, without those that share a word with one before ("for Leeds", "for Hull")."""
+    found: list[Piece] = []
+    for adjunct in adjuncts:
+        words = {piece.index for piece in adjunct if isinstance(piece, Token)}
+        if not words & {piece.index for piece in found if isinstance(piece, Token)}:
+            found += adjunct
+    return found
+
+
+def tells_where_or_when(pieces: list[Piece]) -> bool:
+    """Of what hangs on a noun only a place or a time holds for the whole: who was met "by men with guns" has none."""
+    return any(isinstance(piece, Token) and piece.entity in PLACES_AND_TIMES for piece in pieces)
+
+
+def inflected(verb: Token, tag: str) -> str:
+    """ "won" for "winning". Of two spellings the one that the sentence uses ("travelled")."""
+    from lemminflect import getInflection  # it brings spaCy, which the web process never loads
+
+    forms = getInflection(verb.lemma, tag) or (verb.text,)
+    return next((form for form in forms if form.startswith(verb.low.removesuffix("ing"))), forms[0])
 
 
 def in_order(words: Iterable[Token]) -> list[Token]:
@@ -486,5 +604,6 @@ def agree(verb: list[Piece], subject: Subject) -> list[Piece]:
         return [several.get(first, first) if subject.plural else first, *verb[1:]]
     if subject.alone and not subject.plural and first.tag in ("VBP", "VBD"):
         one = {"have": "has", "are": "is", "were": "was", "do": "does"}
-        return [one.get(first.low, first), *verb[1:]]
+        default = inflected(first, "VBZ") if first.tag == "VBP" else first
+        return [one.get(first.low, default), *verb[1:]]
     return verb

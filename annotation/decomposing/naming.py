@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from annotation.decomposing.facts import Fact
-from annotation.decomposing.phrases import HONORIFICS, Piece, conjuncts, noun_phrase, write
+from annotation.decomposing.phrases import HONORIFICS, Piece, age_after, conjuncts, noun_phrase, write
 from annotation.parses import Parse, Token
 
 PERSON_PRONOUNS = frozenset({"he", "she"})
@@ -156,6 +156,7 @@ class Mention:
     is_named: bool = False
     is_body: bool = False  # an organisation, a place, a product: what "it" can stand for
     gender: str = ""  # "he", "she" or not known
+    place: tuple[int, int] = (0, 0)  # of its sentence and in it
 
 
 @dataclass(slots=True)
@@ -192,7 +193,8 @@ class Naming:
             return [self.person(first.low) or first]
         if len(words) == 1 and first.low == "it" and self.main and self.main.is_body and not self.main.is_plural:
             return [self.main.text]
-        several = self.couple or next((mention.text for mention in reversed(self.mentions) if mention.is_plural), "")
+        is_later = self.main and self.main.place[0] == id(parse) and self.main.place[1] > first.index
+        several = self.couple or (self.main.text if self.main and self.main.is_plural and not is_later else "")
         if len(words) == 1 and first.low == "they" and several:
             return [several]
         aged = next((number for number, word in enumerate(words) if word.low.endswith("-year-old")), None)
@@ -235,7 +237,8 @@ class Naming:
 
     def spell_out(self, words: list[Token]) -> list[Piece]:
         """A lone last or first name becomes the full one, also behind "Mr" or "Dr"."""
-        if len(words) > 1 and words[0].low.rstrip(".") in HONORIFICS and words[1].text in self.full_names:
+        is_titled = len(words) > 1 and words[0].low.rstrip(".") in HONORIFICS and words[1].text in self.full_names
+        if is_titled and (len(words) == 2 or words[2].pos != "PROPN"):
             words = words[1:]
         first = words[0]
         alone = len(words) == 1 or words[1].pos != "PROPN"
@@ -249,6 +252,9 @@ class Naming:
         fitting = [mention for mention in people if not pronoun or mention.gender in ("", pronoun)]
         named = list(dict.fromkeys(mention.text for mention in fitting if mention.is_named))
         sure = [mention for mention in fitting if mention.gender and mention.gender == pronoun]
+        if pronoun and self.main in fitting and self.main.is_named:  # who the sentence before was about
+            self.main.gender = pronoun
+            return self.main.text
         chosen = next(iter(sure or [mention for mention in fitting if mention.is_named] or fitting), None)
         if chosen is None or (len(named) > 1 and not sure):
             return ""
@@ -257,16 +263,20 @@ class Naming:
 
     def note(self, parse: Parse, subject: Token, words: list[Token]) -> None:
         """Remember the subject of a clause."""
-        if subject.pos not in ("PROPN", "NOUN"):
+        if subject.pos not in ("PROPN", "NOUN") or words[-1].index in self.described.get(id(parse), set()):
             return
         text = write(parse, self.spell_out(words))
-        is_person = subject.entity == "PERSON" or subject.lemma.lower() in MALE | FEMALE
+        if subject.lemma.lower() in TWO and self.couple:
+            text = self.couple
+        is_named = subject.entity == "PERSON" or age_after(parse, subject) is not None
+        is_person = is_named or subject.lemma.lower() in MALE | FEMALE
         is_plural = subject.tag in ("NNS", "NNPS") or bool(parse.kids(subject, "conj"))
         is_body = subject.entity in ("ORG", "GPE", "PRODUCT")
         names = [word for word in conjuncts(parse, subject) if word.entity == "PERSON"]
         if len(names) == 2 and not self.couple:
             self.couple = text
-        mention = Mention(text, is_person, is_plural, subject.entity == "PERSON", is_body, _gender(words))
+        place = (id(parse), subject.index)
+        mention = Mention(text, is_person, is_plural, is_named, is_body and not is_named, _gender(words), place)
         self.mentions.append(mention)
         if subject.dep in ("nsubj", "nsubjpass") and parse.head(subject).dep == "ROOT":
             self.main = mention

@@ -7,13 +7,18 @@ from collections.abc import Iterator
 
 from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import PERSON_NOUNS, Naming
-from annotation.decomposing.phrases import QUOTES, Piece, name_ending_at, noun_phrase, title_before, trim
+from annotation.decomposing.phrases import QUOTES, Piece, age_after, name_ending_at, noun_phrase, title_before, trim
 from annotation.parses import Parse, Token
 
+OFFICES = frozenset({
+    "ambassador", "archbishop", "bishop", "chancellor", "congressman", "congresswoman", "councillor", "detective",
+    "governor", "inspector", "md", "mp", "msp", "mep", "secretary", "sergeant", "sheriff", "superintendent",
+})  # fmt: skip
 QUANTITIES = frozenset({"thousands", "hundreds", "dozens", "millions", "tens", "scores"})
 PLACES = frozenset({"GPE", "LOC", "NORP"})
 GROUPS = frozenset({"ORG", "GPE", "LOC", "NORP", "FAC"})
-AGED = re.compile(r"1?\d?\d")
+# Marks that set an apposition apart from its noun.
+BREAKS = frozenset({",", "(", "-", "–", "—", "--"})
 AGE = re.compile(r"(\d{1,3}|[a-z]+)-years?-old", re.IGNORECASE)
 LOOSE = frozenset(
     {"from", "in", "at", "on", "for", "with", "near", "between", "behind", "against", "about", "inside", "outside"}
@@ -28,7 +33,8 @@ class NounReader:
 
     def facts(self) -> Iterator[Fact]:
         for token in self.parse.tokens:
-            if token.pos in ("NOUN", "PROPN") and token.dep != "compound":
+            is_aged_one = token.dep in ("nsubj", "nsubjpass", "dobj") and AGE.fullmatch(token.text)  # "the 43-year-old"
+            if (token.pos in ("NOUN", "PROPN") and token.dep != "compound") or is_aged_one:
                 yield from self.before_name(token)
                 yield from self.appositions(token)
                 yield from self.adjectives(token)
@@ -46,41 +52,49 @@ class NounReader:
         name = name_ending_at(self.parse, last)
         before = title_before(self.parse, last, name)
         # The first word of a sentence has a capital, and passes for a name ("Candidate Lynne Abraham").
-        nouns = [word for word in before[-1:] if word.pos == "NOUN" or (word.index == 0 and word.tag == "NNP")]
+        nouns = [word for word in before[-1:] if word.pos == "NOUN" or self.is_title(word)]
         nouns = [word for word in nouns if word.tag in ("NN", "NNS", "NNP")]
         subject = self.naming.spell_out(name)
         origins = [word for word in before if word.entity in GROUPS]
-        origin_words = {word.index for word in origins}
-        described = [word for word in before if word.index not in origin_words and not self.is_age(word)]
+        described = [word for word in before if not self.is_age(word)]
         described = [word for word in described if word.tag not in ("POS", "PRP$")]
         if nouns and described:
-            yield Fact((*subject, "is", article(described), *described), "title before a name")
+            yield Fact((*subject, be(described[-1]), article(described), *described), "title before a name")
         if last.entity == "PERSON" or nouns:
             for owner in self.parse.kids(last, "poss"):
                 if owner.entity in GROUPS and last.entity == "PERSON":
                     yield Fact((*subject, "is from", *name_ending_at(self.parse, owner)), "origin before a name")
             for group in neighbours(origins):
-                link = "is" if group[0].entity == "NORP" else "is from"
-                yield Fact((*subject, link, *group), "origin before a name")
+                is_people = group[0].entity == "NORP"
+                if not is_people or group[-1].pos == "ADJ":
+                    yield Fact((*subject, "is" if is_people else "is from", *group), "origin before a name")
 
     # --- appositions ---------------------------------------------------------------------------------------------
 
     def appositions(self, noun: Token) -> Iterator[Fact]:
-        tokens = self.parse.tokens
-        number = tokens[noun.index + 2] if noun.index + 2 < len(tokens) and tokens[noun.index + 1].text == "," else None
-        if number and noun.pos == "PROPN" and noun.entity not in ("ORG", "GPE", "DATE") and AGED.fullmatch(number.text):
+        number = age_after(self.parse, noun)
+        if number:
             yield Fact((*self.subject(noun), "is", number, "years old"), "age")
         for kid in self.parse.kids(noun, "appos"):
             subject = self.subject(noun)
-            if kid.pos == "NUM" or (kid.index == noun.index + 1 and noun.pos == kid.pos == "PROPN"):
+            between = {word.text for word in self.parse.tokens[noun.index + 1 : kid.index]}
+            is_part_of_name = noun.pos == kid.pos == "PROPN" and not between & BREAKS
+            if kid.pos == "NUM" or is_part_of_name or between & {":", "not"}:
                 continue
             if self.is_place(noun) and self.is_place(kid):
                 yield Fact((*subject, "is in", *noun_phrase(self.parse, kid)), "place in a place")
             elif noun.pos == "NOUN" and kid.entity == "PERSON":
+                several = self.parse.kids(kid, "conj")
                 name = self.naming.spell_out(name_ending_at(self.parse, kid))
-                yield Fact((*name, be(noun), *noun_phrase(self.parse, noun)), "apposition")
-            elif kid.pos in ("NOUN", "PROPN"):
-                yield Fact((*subject, be(noun), *noun_phrase(self.parse, kid)), "apposition")
+                names = noun_phrase(self.parse, kid, whole=True) if several else name
+                if bool(several) == is_several(noun):
+                    yield Fact((*names, be(noun), *noun_phrase(self.parse, noun)), "apposition")
+            elif kid.pos in ("NOUN", "PROPN") and not noun.entity == kid.entity == "PERSON":
+                yield Fact((*subject, be(noun), *noun_phrase(self.parse, kid, whole=True)), "apposition")
+
+    def is_title(self, word: Token) -> bool:
+        """A title with a capital: the first word of a sentence, or an office ("Finance Secretary")."""
+        return word.tag == "NNP" and (word.index == 0 or word.low in PERSON_NOUNS | OFFICES) and not word.entity
 
     def is_place(self, noun: Token) -> bool:
         """A place, or a name that the parser has no kind for, as is common with small towns."""
@@ -161,8 +175,10 @@ class NounReader:
         if noun.pos != "NOUN" or noun.lemma.lower() not in PERSON_NOUNS:
             return
         for kid in self.parse.kids(noun, "compound", "nmod"):
-            if kid.entity in ("ORG", "GPE"):
-                name = name_ending_at(self.parse, kid)
+            after, name = self.parse.tokens[kid.index + 1], name_ending_at(self.parse, kid)
+            is_whole = after.begins_entity or not after.entity
+            is_cut = name[0].index > 0 and self.parse.tokens[name[0].index - 1].low == "of"  # "Game of Thrones"
+            if kid.entity in ("ORG", "GPE") and is_whole and not is_cut:
                 yield Fact((*self.plain_without(noun, name), be(noun), "from", *name), "employer")
 
     def plain_without(self, noun: Token, words: list[Token]) -> list[Piece]:
@@ -176,14 +192,19 @@ class NounReader:
 
 
 def be(noun: Token, *, past: bool = False) -> str:
-    plural = noun.tag in ("NNS", "NNPS")
+    plural = is_several(noun)
     if past:
         return "were" if plural else "was"
     return "are" if plural else "is"
 
 
+def is_several(noun: Token) -> bool:
+    """A plural; the parser takes foreign words for one ("fiancée")."""
+    return noun.tag in ("NNS", "NNPS") and noun.low.endswith(("s", "men", "people", "children", "ae", "i", "a"))
+
+
 def article(words: list[Token]) -> str:
-    if words[-1].tag in ("NNS", "NNPS") or words[0].tag in ("POS", "PRP$"):
+    if is_several(words[-1]) or words[0].tag in ("POS", "PRP$"):
         return ""
     return "an" if words[0].low[:1] in "aeiou" else "a"
 

@@ -34,6 +34,7 @@ PRE_NAME = frozenset(
     }
 )
 HONORIFICS = frozenset({"mr", "mrs", "ms", "miss", "dr", "sir", "lord", "lady", "dame", "prof"})
+AGE_NUMBER = re.compile(r"1?\d?\d")
 QUOTES = frozenset("\"'“”‘’`") | {"''", "``"}
 NO_SPACE_BEFORE = frozenset(
     {"'s", "’s", "n't", "n’t", "'", "’", ".", ",", "%", ")", "]", "'re", "'ve", "'ll", "'d", "'m"}
@@ -49,11 +50,15 @@ def noun_phrase(parse: Parse, head: Token, *, whole: bool = False, bare: frozens
         name = name_ending_at(parse, head)
         if len(title_before(parse, head, name)) > 0:
             return name
+    whole = whole or any(joins_one_name(parse, word) for word in parse.subtree(head, OWN_FACT))
     leave_out = OWN_FACT | bare | (frozenset() if whole else COORDINATION)
+    age = age_after(parse, head)
     words = [
         word
         for word in parse.subtree(head, leave_out)
-        if not _is_in_foreign_preposition(parse, head, word) and not (word.dep == "punct" and not _joins(parse, word))
+        if word is not age
+        and not _is_in_foreign_preposition(parse, head, word)
+        and not (word.dep == "punct" and not _joins(parse, word) and not (whole and _lists(parse, word)))
     ]
     return trim(words) or [head]
 
@@ -63,7 +68,18 @@ def name_ending_at(parse: Parse, last: Token) -> list[Token]:
     start = last.index
     while start > 0 and not parse.tokens[start].begins_entity and parse.tokens[start - 1].entity == last.entity:
         start -= 1
+    if start > 0 and parse.tokens[start - 1].low.rstrip(".") in HONORIFICS:
+        start -= 1
     return list(parse.tokens[start : last.index + 1])
+
+
+def age_after(parse: Parse, noun: Token) -> Token | None:
+    """The number in "Andrea, 72, pays": an age."""
+    after = parse.tokens[noun.index + 1 : noun.index + 4]
+    if len(after) < 3 or after[0].text != "," or after[2].text not in (",", ".", ";"):
+        return None
+    is_name = noun.pos == "PROPN" and noun.entity not in ("GPE", "LOC", "DATE", "FAC")
+    return after[1] if is_name and AGE_NUMBER.fullmatch(after[1].text) else None
 
 
 def title_before(parse: Parse, last: Token, name: list[Token]) -> list[Token]:
@@ -101,6 +117,11 @@ def _in_one_name(parse: Parse, word: Token) -> bool:
     return bool(word.entity) and not word.begins_entity and parse.head(word).entity == word.entity
 
 
+def _lists(parse: Parse, word: Token) -> bool:
+    """Whether a comma parts the members of a list ("Italy, Spain and Turkey")."""
+    return word.text == "," and bool(parse.kids(parse.head(word), "conj"))
+
+
 def _joins(parse: Parse, word: Token) -> bool:
     """Whether a mark belongs to the words around it: a hyphen, a slash, a quote, a per cent sign."""
     return word.tag == "HYPH" or word.text in {"-", "/", "%", "&", "+", "°"} or word.text in QUOTES
@@ -113,19 +134,29 @@ def trim(words: Sequence[Token]) -> list[Token]:
         kept = kept[1:]
     while kept and kept[-1].pos == "PUNCT" and kept[-1].text not in QUOTES | {")", "]"}:
         kept = kept[:-1]
-    quotes = [word for word in kept if word.text in QUOTES]
+    quotes = [word for word in kept if word.text in QUOTES and word.tag != "POS"]
     if len(quotes) % 2:
-        kept = [word for word in kept if word.text not in QUOTES]
+        kept = [word for word in kept if word not in quotes]
     opened = sum(word.text in "([" for word in kept) - sum(word.text in ")]" for word in kept)
     return [word for word in kept if word.text not in "()[]"] if opened else kept
 
 
 def conjuncts(parse: Parse, head: Token) -> list[Token]:
-    """A word and those joined to it by "and" or "or"."""
+    """A word and those joined to it by "and" or "or"; parts of one name stay together ("Marks & Spencer")."""
+    if joins_one_name(parse, head):
+        return [head]
     found = [head]
     for word in found:
         found += parse.kids(word, "conj")
     return sorted(found, key=lambda word: word.index)
+
+
+def joins_one_name(parse: Parse, head: Token) -> bool:
+    """Whether "and" or "&" stands inside a name."""
+    return any(
+        kid.text == "&" or (kid.entity and not kid.begins_entity and kid.entity != "PERSON")
+        for kid in parse.kids(head, "cc")
+    )
 
 
 def is_choice(parse: Parse, head: Token) -> bool:
@@ -139,7 +170,7 @@ def write(parse: Parse, pieces: Iterable[Piece]) -> str:
     """Pieces as text. Words that were neighbours keep the space between them, or its absence."""
     text, before = "", None
     for piece in pieces:
-        word = piece if isinstance(piece, str) else inside(piece) if text else piece.text
+        word = piece if isinstance(piece, str) else inside(parse, piece) if text else piece.text
         if not word:
             continue
         if isinstance(piece, Token) and isinstance(before, Token) and before.index + 1 == piece.index:
@@ -153,11 +184,15 @@ def write(parse: Parse, pieces: Iterable[Piece]) -> str:
     return capitalise(re.sub(r"\s+", " ", text).strip())
 
 
-def inside(word: Token) -> str:
-    """A word that may have begun its sentence, as it is written inside one."""
+def inside(parse: Parse, word: Token) -> str:
+    """A word that may have begun its sentence or a quotation, as it is written inside one."""
     is_short = len(word.text) == 1 and word.text != "I"
+    if word.dep == "nummod" and word.tag == "CD" and word.index == 0 and word.entity not in ("", "CARDINAL", "DATE"):
+        return word.text
     is_name = word.pos == "PROPN" or word.entity in NAMES | {"NORP", "LOC", "EVENT", "WORK_OF_ART"}
-    if word.index == 0 and not is_name and (is_short or not word.text.isupper()):
+    before = parse.tokens[word.index - 1].text if word.index else ""
+    is_first = word.index == 0 or (before in QUOTES | {":"} and word.tag != "PRP")
+    if is_first and not is_name and (is_short or not word.text.isupper()):
         return word.text[:1].lower() + word.text[1:]
     if word.text.isupper() and len(word.text) > 1 and word.pos in ("VERB", "ADV", "AUX"):
         return word.low

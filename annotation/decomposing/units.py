@@ -10,11 +10,16 @@ from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import Naming, subject_words
 from annotation.decomposing.nominals import NounReader
 from annotation.decomposing.phrases import spans, trim, write
+from annotation.decomposing.straightening import straighten
+from annotation.languages import is_foreign
 from annotation.parses import Parse
 
-VERSION = "embedded-1"
+VERSION = "embedded-2"
 # Words that two statements may differ by and still say the same.
 FUNCTION_TAGS = frozenset({"DT", "POS", "PRP$"})
+# Rules that say: no fact was looked for here, a person should.
+FOREIGN, TOO_LONG = "another language", "too long"
+FLAGS = frozenset({FOREIGN, TOO_LONG})
 MIN_WORDS = 2
 MAX_TOKENS = 300
 MAX_WORDS = 40
@@ -35,6 +40,7 @@ class DraftUnit:
 
 def decompose_reference(parses: Sequence[Parse]) -> list[list[DraftUnit]]:
     """The units of each sentence of a reference, in order. Names are carried from sentence to sentence."""
+    parses = [straighten(parse) for parse in parses]
     naming = Naming()
     naming.read_names(list(parses))
     told: set[Content] = set()
@@ -42,8 +48,12 @@ def decompose_reference(parses: Sequence[Parse]) -> list[list[DraftUnit]]:
 
 
 def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content]) -> list[DraftUnit]:
-    # A question states nothing, and what is longer than any sentence is none: both stand for themselves.
-    if parse.text.rstrip("'\"”’) ").endswith("?") or len(parse.tokens) > MAX_TOKENS:
+    # A question states nothing, what is longer than any sentence is none, and the rules know no other language.
+    if len(parse.tokens) > MAX_TOKENS:
+        return _whole(parse, TOO_LONG)
+    if is_foreign(parse.text[parse.lead :]):
+        return _whole(parse, FOREIGN)
+    if is_question(parse):
         return _whole(parse)
     same = list(naming.same_person(parse))
     for token in parse.tokens:
@@ -53,12 +63,16 @@ def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content]) -> lis
     return _written(parse, facts, told) if facts else _whole(parse)
 
 
+def is_question(parse: Parse) -> bool:
+    return parse.text.rstrip("'\"”’) ").endswith("?")
+
+
 def _written(parse: Parse, facts: Iterable[Fact], told: set[Content]) -> list[DraftUnit]:
     """Facts as units: readable ones, each once in a reference, however often it is told."""
     units: list[DraftUnit] = []
     for fact in facts:
         text = write(parse, fact.pieces)
-        if not MIN_WORDS <= len(text.split()) <= MAX_WORDS:
+        if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or _is_cut(fact):
             continue
         key = _content(fact)
         if key in told:
@@ -66,6 +80,15 @@ def _written(parse: Parse, facts: Iterable[Fact], told: set[Content]) -> list[Dr
         told.add(key)
         units.append(DraftUnit(text, spans(parse, fact.pieces), fact.rule))
     return units
+
+
+def _is_cut(fact: Fact) -> bool:
+    """Whether the last word of a fact waits for another ("There were no")."""
+    last = fact.pieces[-1]
+    if isinstance(last, str):
+        return False
+    is_stranded = last.tag == "IN" and last.dep == "prep"
+    return is_stranded or last.tag in ("PRP$", "CC", "TO") or last.low in ("a", "an", "the", "no", "than")
 
 
 def _content(fact: Fact) -> Content:
@@ -79,12 +102,16 @@ def _content(fact: Fact) -> Content:
     return tuple(words)
 
 
-def _whole(parse: Parse) -> list[DraftUnit]:
+def _whole(parse: Parse, flag: str = "") -> list[DraftUnit]:
     """A sentence in which no rule finds a fact stands for itself; without a verb, "there is" makes it one."""
     words = trim([token for token in parse.tokens if token.start >= parse.lead][:MAX_WHOLE])
     if not words:
         return []
-    has_verb = any(word.tag in ("VBD", "VBZ", "VBP", "MD") for word in words)
+    if flag:
+        return [DraftUnit(write(parse, words), spans(parse, words), flag)]
+    if is_question(parse):
+        words += [token for token in parse.tokens[-2:] if token.text == "?"][:1]
+    has_verb = any(word.tag in ("VBD", "VBZ", "VBP", "MD") for word in words) or words[0].tag == "PRP"
     if has_verb:
         return [DraftUnit(write(parse, words), spans(parse, words), "whole sentence")]
     root = next((word for word in parse.tokens if word.head == word.index), words[0])

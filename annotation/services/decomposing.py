@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.decomposing.texts import DecomposedSentence, SplitText, decompose_split
-from annotation.decomposing.units import VERSION
+from annotation.decomposing.units import FLAGS, VERSION
 from annotation.models import Example, Project, Provenance, Reference, Sentence, Unit, UnitKind
 from annotation.parses import Parser
 from annotation.splitting import split_sentences
@@ -41,7 +41,7 @@ class DecomposeReport:
     changed: int = 0  # references that got other units than before
     units: int = 0  # STUs made
     superseded: int = 0
-    flagged: int = 0  # references with text in which no unit was found
+    flagged: int = 0  # references with text in which no fact was looked for or found
     failed: int = 0  # references that the rules stumbled over; they are in the log
 
     def as_dict(self) -> dict[str, int]:
@@ -120,7 +120,7 @@ def _store(
     reference: Reference, found: Sequence[DecomposedSentence], report: DecomposeReport, now: dt.datetime
 ) -> None:
     report.references += 1
-    report.flagged += bool(reference.text.strip()) and not any(sentence.units for sentence in found)
+    report.flagged += bool(reference.text.strip()) and is_flagged(found)
     sentences = _store_split(reference, found, report)
     units = Unit.objects.filter(reference=reference, kind=UnitKind.STU, superseded_at__isnull=True)
     trashed = set(units.filter(trashed_at__isnull=False).values_list("text", flat=True))
@@ -138,6 +138,12 @@ def _store(
     report.superseded += current.update(superseded_at=now)
     report.units += len(wanted)
     _add_units(reference, wanted, now)
+
+
+def is_flagged(found: Sequence[DecomposedSentence]) -> bool:
+    """Whether a person should look at a reference: a sentence in another language, or no unit at all."""
+    rules = {unit.rule for sentence in found for unit in sentence.units}
+    return not rules or bool(rules & FLAGS)
 
 
 def _add_units(reference: Reference, wanted: Sequence[Wanted], now: dt.datetime) -> None:

@@ -236,10 +236,10 @@ def _names(word: str) -> str:
         "mixes": _("Mixes"),
         "folds": _("Folds"),
         "new_splits": _("New splits"),
-        "changed": _("References with other units than before"),
+        "changed": _("References that got new units"),
         "units": _("STUs made"),
         "superseded": _("STUs put aside"),
-        "flagged": _("References without a unit"),
+        "flagged": _("References to look at: another language, too long, or no unit"),
         "failed": _("References that failed; see the log"),
     }
     return names.get(word, word)

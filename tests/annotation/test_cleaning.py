@@ -35,7 +35,7 @@ def test_nothing_is_added_and_every_place_is_right(text, offset):
     view = clean(text, offset)
     assert len(view.text) == len(view.places)
     for letter, place in zip(view.text, view.places, strict=True):
-        original = text[place - offset]
+        original = text[place[0] - offset]
         assert letter == original or (letter == " " and original.isspace())
     assert list(view.places) == sorted(set(view.places))
     assert "".join(view.text.split()) == "".join(text.split())
@@ -45,3 +45,25 @@ def test_a_span_of_the_view_is_a_span_of_the_text():
     text = "He did n't go ."
     start, end = clean(text, 100).span(3, 9)
     assert text[start - 100 : end - 100] == "did n't"
+
+
+@pytest.mark.parametrize(
+    ("text", "view"),
+    [
+        ("The <b>mayor</b> spoke.", "The mayor spoke."),
+        ("Smith &amp; Sons", "Smith & Sons"),
+        ("one<br/>two", "one two"),
+        ("3 < 4 and 5 > 4", "3 < 4 and 5 > 4"),
+        ("AT&T; left", "AT&T; left"),
+        ("a&nbsp;b &#8212; c &nosuchx; d", "a b — c &nosuchx; d"),
+    ],
+)
+def test_markup_is_read_as_what_it_means(text, view):
+    assert clean(text).text == view
+
+
+def test_an_entity_keeps_its_whole_span():
+    text = "Smith &amp; Sons"
+    view = clean(text, 10)
+    assert view.span(6, 7) == (16, 21)
+    assert text[16 - 10 : 21 - 10] == "&amp;"

