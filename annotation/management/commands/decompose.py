@@ -29,6 +29,10 @@ class Command(BaseCommand):
     def handle(self, *, source: Path, target: Path, **options: Any) -> None:
         from annotation.spacy_parser import WrongWeights, load_parser
 
+        if source.exists() and not source.is_file():
+            raise CommandError(f"{source} is no file. It is read twice, so name a file, not a folder or a pipe.")
+        if target.exists() and source.exists() and target.samefile(source):
+            raise CommandError(f"{target} is the input itself. Name another file for the output.")
         problems = [f"{source}, line {number}: {what}" for number, what in bad_lines(source)]
         if problems:
             more = f"\n… and {len(problems) - MAX_SHOWN:,} more" if len(problems) > MAX_SHOWN else ""
@@ -52,7 +56,7 @@ class Command(BaseCommand):
 def read_lines(source: Path) -> Iterator[tuple[int, Any]]:
     """Lines as (number, object); a line that is no JSON is None."""
     try:
-        with source.open(encoding="utf-8") as file:
+        with source.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
@@ -72,6 +76,17 @@ def bad_lines(source: Path) -> Iterator[tuple[int, str]]:
             yield number, 'is no JSON object. Each line is {"id": …, "text": …}.'
         elif "id" not in line or not isinstance(line.get("text"), str):
             yield number, 'needs an "id" and a "text".'
+        elif has_lone_surrogates(line):
+            yield number, "holds half a character (a lone surrogate). Write the file anew as UTF-8."
+
+
+def has_lone_surrogates(line: dict[str, Any]) -> bool:
+    """Whether a line holds what JSON can escape but no file can hold."""
+    try:
+        json.dumps(line, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def write_lines(source: Path, write: Callable[[str], object], parser: Parser, *, quiet: bool) -> int:
