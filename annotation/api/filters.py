@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import django_filters as filters
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Example, Label, Run, RunState, Sentence, Stage, Summary, System, Unit, UnitKind
 
@@ -27,15 +28,21 @@ class SentenceFilter(filters.FilterSet):
     example = filters.CharFilter("reference__example__key")
     reference = filters.CharFilter("reference__key")
     revision = filters.NumberFilter(min_value=1, max_value=2**31 - 1)
+    current = filters.BooleanFilter(method="newest", label="Only the newest split of each reference.")
 
     class Meta:
         model = Sentence
         fields: list[str] = []
 
+    def newest(self, rows: QuerySet[Sentence], name: str, value: bool) -> QuerySet[Sentence]:
+        newer = Sentence.objects.filter(reference=OuterRef("reference"), revision__gt=OuterRef("revision"))
+        return rows.filter(~Exists(newer)) if value else rows
+
 
 class UnitFilter(filters.FilterSet):
     example = filters.CharFilter("example__key")
     kind = filters.ChoiceFilter(choices=UnitKind.choices)
+    rule = filters.CharFilter(label="The rule that made a unit, such as clause.")
 
     class Meta:
         model = Unit

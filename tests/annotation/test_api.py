@@ -63,6 +63,24 @@ def test_everything_of_a_project_can_be_read(client, demo):
     assert client.get(address("project", demo)).json()["name"] == demo.name
 
 
+def test_sentences_of_an_older_split_can_be_left_out(client, demo):
+    first = models.Sentence.objects.order_by("pk").first()
+    newer = models.Sentence.objects.create(
+        reference=first.reference,
+        revision=first.revision + 1,
+        position=1,
+        start=0,
+        end=5,
+        text=first.reference.text[:5],
+    )
+    address_of_all = (
+        address("sentences", demo) + f"?example={first.reference.example.key}&reference={first.reference.key}"
+    )
+    assert len(read_all(client, address_of_all)) > 1
+    assert [row["id"] for row in read_all(client, address_of_all + "&current=true")] == [newer.pk]
+    assert len(read_all(client, address_of_all + "&current=false")) > 1
+
+
 def test_filters_narrow_by_the_names_that_people_use(client, demo):
     example = models.Example.objects.order_by("position").first()
     for name, query, count in (
@@ -72,6 +90,7 @@ def test_filters_narrow_by_the_names_that_people_use(client, demo):
         ("systems", "?name=atlas", 1),
         ("summaries", f"?example={example.key}&system=atlas", 1),
         ("labels", "?system=atlas&rule=imported", models.Label.objects.filter(summary__system__name="atlas").count()),
+        ("units", "?rule=clause", models.Unit.objects.filter(rule="clause").count()),
         ("runs", "?stage=import&state=done", 1),
         ("runs", "?state=failed", 0),
     ):
