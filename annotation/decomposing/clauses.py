@@ -39,7 +39,7 @@ HAPPENED = frozenset({"after", "before", "by", "despite", "since", "while", "whe
 NEEDS_BOTH = frozenset({"between", "among", "amongst", "both"})
 PLACES_AND_TIMES = frozenset({"GPE", "LOC", "FAC", "DATE", "TIME", "EVENT"})
 CONDITIONS = frozenset({"if", "unless", "whether", "lest"})
-KEPT_WITH_NOUN = frozenset({"of", "than", "per"})
+KEPT_WITH_NOUN = frozenset({"of", "than", "per", "worth"})
 # Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
 PARTICIPLES = frozenset({
     "awoken", "beaten", "been", "begun", "bitten", "blown", "born", "broken", "chosen", "done", "drawn", "driven",
@@ -493,7 +493,8 @@ class ClauseReader:
                 for noun in conjuncts(parse, kid)[:MAX_OBJECTS]:
                     nearest = inner[0] if inner and noun is kid else []
                     found.append([*words, *noun_phrase(parse, noun), *nearest])
-                found += [pieces for pieces in inner if tells_where_or_when(pieces)]
+                if kid.low != "time" and kid.entity not in ("DATE", "TIME"):  # "the first time in 52 years"
+                    found += [pieces for pieces in inner if tells_where_or_when(pieces)]
             elif kid.dep == "pcomp" and kid.pos in ("ADP", "SCONJ") and parse.kids(kid, "pobj"):
                 found += [[*words, *inner] for inner in self.prepositional(kid)]  # "due to"
             elif kid.dep == "prep" and kid not in second and not parse.kids(preposition, "pobj"):

@@ -11,10 +11,10 @@ Piece = Token | str
 """A word of the sentence, or one that a rule puts in ("is", "from")."""
 
 # What hangs on a noun and tells a fact of its own; it gets a unit of its own instead.
-OWN_FACT = frozenset({"relcl", "acl", "appos", "parataxis", "advcl", "ccomp", "npadvmod"})
+OWN_FACT = frozenset({"relcl", "acl", "appos", "parataxis", "advcl", "ccomp"})
 COORDINATION = frozenset({"conj", "cc", "preconj"})
 # Prepositions without which a noun says something else ("thousands of colonies").
-KEPT_PREPOSITIONS = frozenset({"of", "per", "than"})
+KEPT_PREPOSITIONS = frozenset({"of", "per", "than", "worth"})
 NAMES = frozenset({"PERSON", "ORG", "GPE", "FAC", "PRODUCT"})
 PRE_NAME = frozenset(
     {
@@ -51,16 +51,24 @@ def noun_phrase(parse: Parse, head: Token, *, whole: bool = False, bare: frozens
         if len(title_before(parse, head, name)) > 0:
             return name
     whole = whole or any(joins_one_name(parse, word) for word in parse.subtree(head, OWN_FACT))
-    leave_out = OWN_FACT | bare | (frozenset() if whole else COORDINATION)
+    left_out = _kids_left_out(parse, head, bare | (frozenset() if whole else COORDINATION))
     age = age_after(parse, head)
     words = [
         word
-        for word in parse.subtree(head, leave_out)
+        for word in parse.subtree(head, OWN_FACT)
         if word is not age
+        and word.index not in left_out
         and not _is_in_foreign_preposition(parse, head, word)
         and not (word.dep == "punct" and not _joins(parse, word) and not (whole and _lists(parse, word)))
     ]
     return trim(words) or [head]
+
+
+def _kids_left_out(parse: Parse, head: Token, kinds: frozenset[str]) -> set[int]:
+    """Words below the head's own kids of some kinds. What hangs deeper stays ("corrupt and illegal practices")."""
+    if head.pos != "ADJ":  # "worth £6,000" needs its number
+        kinds = kinds | {"npadvmod"}
+    return {word.index for kid in parse.kids(head) if kid.dep in kinds for word in parse.subtree(kid)}
 
 
 def name_ending_at(parse: Parse, last: Token) -> list[Token]:
