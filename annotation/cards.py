@@ -90,7 +90,19 @@ def _decompose_card(overview: ProjectOverview, examples: str) -> StageCard:
     if not overview.stus:
         return StageCard("decompose", "wait", _("no STUs yet"), url if is_lead and overview.examples else "")
     share = min(overview.examples_with_stus / overview.examples, 1) if overview.examples else 1
-    return StageCard("decompose", "done" if share == 1 else "now", _counted(overview.stus, "STU"), url, share)
+    if is_decomposed(overview):
+        return StageCard("decompose", "done", _counted(overview.stus, "STU"), url)
+    return StageCard("decompose", "now", _counted(overview.stus, "STU"), url, share)
+
+
+def is_decomposed(overview: ProjectOverview) -> bool:
+    """Whether every example has STUs, or a machine has looked since the last import (a reference may have no text)."""
+    if overview.examples_with_stus >= overview.examples:
+        return True
+    done = Run.objects.filter(project=overview.project, state=RunState.DONE).order_by("-pk")
+    looked = done.filter(stage=Stage.DECOMPOSE).first()
+    imports = done.filter(stage=Stage.IMPORT).exclude(parameters__dry_run=True)
+    return looked is not None and not imports.filter(pk__gt=looked.pk).exists()
 
 
 def _write_card(overview: ProjectOverview, url: str) -> StageCard:
@@ -171,7 +183,7 @@ def _next_of_corpus(overview: ProjectOverview) -> NextCard:
             _("Import a corpus"),
             reverse("annotation:import", args=[slug]),
         )
-    if overview.examples_with_stus < overview.examples:
+    if not is_decomposed(overview):
         return NextCard(
             60,
             _("Next: make automatic units"),

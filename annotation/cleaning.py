@@ -25,9 +25,13 @@ GAPS = tuple(
         r"(?<=\d)(\s+)(?=(?:m|bn|k|st|nd|rd|th)\b)",
     )
 )
-QUOTED = re.compile(r"""(?:^|(?<=[\s(\[]))(["'])(\s+)(\S.*?\S|\S)(\s+)\1(?=[\s.,;:!?)\]]|$)""")
-MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->|&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});", re.S)
-LATEX_QUOTED = re.compile(r"``(\s+)(.+?)(\s+)''")
+QUOTED = re.compile(r"""(?:^|(?<=[\s(\[]))(["'])(\s+)(\S.{0,500}?\S|\S)(\s+)\1(?=[\s.,;:!?)\]]|$)""")
+MARKUP = re.compile(
+    r"-[LR][RSC]B-|</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->|&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});",
+    re.S | re.I,
+)
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+LATEX_QUOTED = re.compile(r"``(\s+)(.{1,500}?)(\s+)''")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +80,7 @@ def clean(text: str, offset: int = 0) -> Cleaned:
 
 def _meaning(mark: str) -> str:
     """The character that an entity stands for, a space for a tag; "" for what only looks like an entity."""
+    if mark in BRACKETS:
+        return BRACKETS[mark]
     meant = html.unescape(mark) if mark.startswith("&") else " "
     return meant if len(meant) == 1 else ""

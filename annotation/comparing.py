@@ -113,7 +113,7 @@ def _new_units(stored: ExampleRecord, incoming: ExampleRecord, conflicts: list[s
                 conflicts.append(
                     f"has revision {rival.revision} of {what} here, and the file brings revision {unit.revision}"
                 )
-            elif same and same.key != unit.key:
+            elif same and same.key != unit.key and same.provenance != "derived":
                 conflicts.append(f"has the text of {what} here already, as unit {same.key!r}: {unit.text!r:.60}")
             else:
                 yield unit

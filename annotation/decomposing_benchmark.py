@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 from annotation.decomposing.texts import decompose_texts
-from annotation.overlap import overlap
-from annotation.parses import Parse, Parser
+from annotation.overlap import best_overlap, overlap
+from annotation.parses import SUBJECTS, Parse, Parser
 from annotation.splitting import marked_sentences
 
 SETS = {"realsumm": "REALSumm", "pyrxsum": "PyrXSum"}
@@ -20,7 +20,6 @@ WINDOW = 7
 # Windows per SCU: as many as the bar allows us units.
 WINDOWS_PER_SCU = 1.25
 NAMES = {"": "our units", "_allennlp": "AllenNLP's units", "_sentences": "whole sentences", "_windows": "blind windows"}
-SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 FINITE = ("VBD", "VBZ", "VBP", "MD")
 Figure = tuple[str, float, str]
 Units = Sequence[Sequence[str]]
@@ -68,13 +67,16 @@ def _figures(key: str, suffix: str, units: Units, people: Units, unread: list[in
     yield (
         f"{key}.clauses{suffix}",
         fmean(map(is_clause, parser.parse(flat))),
-        f"{who}: share with a finite verb and its subject",
+        f"{who}: share with a finite verb and its subject, as our own parser sees it",
     )
-    yield f"{key}.accuracy_unread{suffix}", fmean(accuracy[place] for place in unread), f"{who}: on the part never read"
+    read = [place for place in range(len(people)) if place not in set(unread)]
+    for name, values in (("accuracy", accuracy), ("reverse", reverse), ("one_to_one", paired)):
+        yield f"{key}.{name}_read{suffix}", fmean(values[place] for place in read), f"{who}: {name}, the part read"
+        yield f"{key}.{name}_unread{suffix}", fmean(values[place] for place in unread), f"{who}: {name}, never read"
 
 
 def _mean_best(texts: Sequence[str], others: Sequence[str]) -> float:
-    return fmean(max((overlap(text, other) for other in others), default=0.0) for text in texts) if texts else 0.0
+    return fmean(best_overlap(text, others) for text in texts) if texts else 0.0
 
 
 def one_to_one(people: Sequence[str], units: Sequence[str]) -> float:

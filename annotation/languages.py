@@ -9,8 +9,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-# Nigerian Pidgin and Scots are taken for English and the other way round.
-ENGLISH = frozenset({"en", "pcm", "sco"})
+# Nigerian Pidgin is taken for English and the other way round; "zxx" is no language at all.
+ENGLISH = frozenset({"en", "pcm", "zxx"})
+# Words that a short English text has and a text in another language has not; they spare the model most of its work.
+COMMON = frozenset({
+    "a", "after", "an", "and", "are", "as", "at", "been", "but", "by", "for", "from", "had", "has", "have", "he",
+    "her", "his", "is", "it", "its", "of", "on", "said", "says", "she", "that", "the", "their", "they", "to", "was",
+    "were", "who", "will", "with",
+})  # fmt: skip
 MIN_WORDS = 5
 SURE = 0.8
 
@@ -20,7 +26,9 @@ def is_foreign(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     if letters and sum(ord(letter) < 0x250 for letter in letters) * 2 < len(letters):
         return True
-    if len(text.split()) < MIN_WORDS:
+    words = text.lower().split()
+    known = [word for word in words if word in COMMON]
+    if len(words) < MIN_WORDS or (len(set(known)) > 1 and 5 * len(known) >= len(words)):
         return False
     language, probability = _identifier().classify(text)
     return language not in ENGLISH and float(probability) >= SURE

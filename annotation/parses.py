@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Protocol, TypeVar
+
+SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
+
+
+MAX_UNIT = 4  # letters of a unit that is written onto a number ("9am", "6.2m", "60mph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,11 @@ class Parse:
             if token.head != token.index:
                 below[token.head].append(token)
         object.__setattr__(self, "children", tuple(map(tuple, below)))
+        reached = [token for token in self.tokens if token.head == token.index]
+        for token in reached:
+            reached += self.children[token.index]
+        if len(reached) != len(self.tokens):
+            raise ValueError("the words of this parse depend on each other in a circle")
 
     def head(self, token: Token) -> Token:
         return self.tokens[token.head]
@@ -70,16 +81,16 @@ class Parse:
             waiting += [kid for kid in self.children[current.index] if kid.dep not in leave_out]
 
 
-def join_hyphens(parse: Parse) -> Parse:
-    """One token for words that hyphens join without a space ("16-year-old"): they act as one word.
+def join_written_together(parse: Parse) -> Parse:
+    """One token for what is written without a space ("16-year-old", "£440m"): it acts as one word.
 
     The joined token takes the place of the one among them that the others hang on.
     """
-    runs = _hyphen_runs(parse)
+    runs = _runs(parse)
     if not runs:
         return parse
     run_of = {token.index: run for run in runs for token in run}
-    heads = {id(run): _head_of(run) for run in runs}
+    heads = {id(run): _head_of(parse, run) for run in runs}
     kept = [token for token in parse.tokens if token.index not in run_of or heads[id(run_of[token.index])] is token]
     place = {token.index: number for number, token in enumerate(kept)}
 
@@ -102,21 +113,43 @@ def join_hyphens(parse: Parse) -> Parse:
     return Parse(parse.text, tuple(tokens), parse.lead)
 
 
-def _head_of(run: list[Token]) -> Token:
-    """The one of joined words that hangs on a word outside, or on nothing."""
-    inside = {token.index for token in run}
-    return next((token for token in run if token.head not in inside or token.head == token.index), run[-1])
+def _head_of(parse: Parse, run: list[Token]) -> Token:
+    """The one of joined words that is nearest to the root: none of the others lies above it, so no circle can arise."""
+    return min(run, key=lambda token: _depth(parse, token))
 
 
-def _hyphen_runs(parse: Parse) -> list[list[Token]]:
-    runs: list[list[Token]] = []
+def _depth(parse: Parse, token: Token) -> int:
+    depth = 0
+    while token.head != token.index:
+        token, depth = parse.head(token), depth + 1
+    return depth
+
+
+def _runs(parse: Parse) -> list[list[Token]]:
+    runs = _number_runs(parse)
     for before, hyphen, after in zip(parse.tokens, parse.tokens[1:], parse.tokens[2:], strict=False):
         tight = before.end == hyphen.start and hyphen.end == after.start
         if hyphen.text in ("-", "–") and tight and before.text[-1:].isalnum() and after.text[:1].isalnum():
-            if runs and runs[-1][-1] is before:
-                runs[-1] += [hyphen, after]
+            known = next((run for run in runs if run[-1] is before), None)
+            if known:
+                known += [hyphen, after]
             else:
                 runs.append([before, hyphen, after])
+    return runs
+
+
+def _number_runs(parse: Parse) -> list[list[Token]]:
+    """Numbers with what is written onto them: "£", "m", "am"."""
+    runs: list[list[Token]] = []
+    for one, other in pairwise(parse.tokens):
+        if one.end != other.start:
+            continue
+        is_unit = one.text[-1:].isdigit() and other.text.isalpha() and len(other.text) <= MAX_UNIT
+        if is_unit or (one.text in "£$€" and other.text[:1].isdigit()):
+            if runs and runs[-1][-1] is one:
+                runs[-1].append(other)
+            else:
+                runs.append([one, other])
     return runs
 
 

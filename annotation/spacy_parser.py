@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from annotation.parses import Parse, Parser, Token, join_hyphens
+from annotation.parses import Parse, Parser, Token, join_written_together
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -125,4 +125,4 @@ def _convert(document: Any) -> Parse:
         )
         for word in document
     )
-    return join_hyphens(Parse(document.text, tokens))
+    return join_written_together(Parse(document.text, tokens))

@@ -21,13 +21,14 @@ PURE = [
     "annotation.parses",
     "annotation.overlap",
     "annotation.aligning",
+    "annotation.languages",
     "annotation.decomposing.texts",
     "annotation.decomposing.seed",
     "annotation.readers",
     "annotation.writers",
     "scoring.metrics",
 ]
-HEAVY = ("torch", "transformers", "spacy", "xgboost")
+HEAVY = ("torch", "transformers", "spacy", "xgboost", "lemminflect", "py3langid", "nltk", "scipy", "numpy")
 DOORS = {"views", "api", "tasks", "urls", "admin", "forms"}
 MAY_IMPORT = {
     "annotation": {"annotation"},

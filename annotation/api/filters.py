@@ -28,15 +28,19 @@ class SentenceFilter(filters.FilterSet):
     example = filters.CharFilter("reference__example__key")
     reference = filters.CharFilter("reference__key")
     revision = filters.NumberFilter(min_value=1, max_value=2**31 - 1)
-    current = filters.BooleanFilter(method="newest", label="Only the newest split of each reference.")
+    current = filters.ChoiceFilter(
+        choices=[("true", "true"), ("false", "false")],
+        method="newest",
+        label="true: only the newest split of each reference.",
+    )
 
     class Meta:
         model = Sentence
         fields: list[str] = []
 
-    def newest(self, rows: QuerySet[Sentence], name: str, value: bool) -> QuerySet[Sentence]:
+    def newest(self, rows: QuerySet[Sentence], name: str, value: str) -> QuerySet[Sentence]:
         newer = Sentence.objects.filter(reference=OuterRef("reference"), revision__gt=OuterRef("revision"))
-        return rows.filter(~Exists(newer)) if value else rows
+        return rows.filter(~Exists(newer)) if value == "true" else rows
 
 
 class UnitFilter(filters.FilterSet):

@@ -7,15 +7,28 @@ from dataclasses import dataclass, field
 
 from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import FEMALE, MALE, Naming, possessive
-from annotation.decomposing.phrases import QUOTES, Piece, conjuncts, is_choice, name_ending_at, noun_phrase, trim, write
-from annotation.parses import Parse, Token
+from annotation.decomposing.phrases import (
+    KEPT_PREPOSITIONS,
+    QUOTES,
+    Piece,
+    conjuncts,
+    is_choice,
+    name_ending_at,
+    noun_phrase,
+    trim,
+    write,
+)
+from annotation.parses import SUBJECTS, Parse, Token
 
-SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 OBJECTS = ("dobj", "attr", "acomp", "oprd", "dative")
 NO_PREDICATE = frozenset({"aux", "auxpass", "amod", "compound", "case", "prep", "nmod", "det", "neg", "punct", "intj"})
 RELATIVE = frozenset({"who", "which", "that", "whom"})
 # Adverbs without which a statement would be false.
-KEPT_ADVERBS = frozenset({"only", "never", "almost", "nearly", "hardly", "barely", "no", "longer", "not"})
+KEPT_ADVERBS = frozenset({
+    "allegedly", "almost", "apparently", "barely", "falsely", "hardly", "longer", "mistakenly", "nearly", "never", "no",
+    "not", "only", "perhaps", "possibly", "probably", "rarely", "reportedly", "scarcely", "seldom", "supposedly",
+    "wrongly", "yet",
+})  # fmt: skip
 DROPPED_ADVERBS = frozenset({
     "how", "when", "where", "why", "then", "now", "also", "so", "however", "meanwhile", "still", "just", "even",
     "already", "therefore", "instead", "too", "there",
@@ -34,12 +47,19 @@ SPEECH = frozenset({
     "tell", "testify", "understand", "vow", "write",
 })  # fmt: skip
 # Prepositions whose verb tells what happened ("after carding an eagle"); with others it may not have ("from reaching").
-HAPPENED = frozenset({"after", "before", "by", "despite", "since", "while", "when", "upon", "following", "in"})
+HAPPENED = frozenset({"after", "by", "despite", "while", "when", "upon", "following"})
 # With these, what "and" joins belongs together: nothing lies between one thing.
 NEEDS_BOTH = frozenset({"between", "among", "amongst", "both"})
 PLACES_AND_TIMES = frozenset({"GPE", "LOC", "FAC", "DATE", "TIME", "EVENT"})
+# Nouns for what somebody says or thinks: what follows them is not told as a fact.
+CLAIMS = frozenset({
+    "allegation", "announcement", "assertion", "belief", "chance", "claim", "concern", "evidence", "fear", "hope",
+    "idea", "possibility", "proof", "prospect", "report", "risk", "rumour", "rumor", "sign", "speculation",
+    "suggestion", "suspicion", "theory", "threat", "warning",
+})  # fmt: skip
+# A time that hangs on what these govern is not the verb's ("married until her death in 2001").
+OTHER_TIMES = frozenset({"until", "till", "before", "after", "since", "following"})
 CONDITIONS = frozenset({"if", "unless", "whether", "lest"})
-KEPT_WITH_NOUN = frozenset({"of", "than", "per", "worth"})
 # Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
 PARTICIPLES = frozenset({
     "awoken", "beaten", "been", "begun", "bitten", "blown", "born", "broken", "chosen", "done", "drawn", "driven",
@@ -60,6 +80,10 @@ NEEDS_MORE = frozenset({
 })  # fmt: skip
 ASIDES = frozenset({"advcl", "mark", "intj", "discourse"})
 MAX_CHOICE = 20
+LIMITS = frozenset({"only", "never", "hardly", "barely", "longer", "rarely", "scarcely", "seldom", "yet"})
+NOBODY = frozenset({"nobody", "none", "no-one", "noone", "nothing"})
+# Words that open what is asked, and stay with it.
+ASKED = frozenset({"whether", "if", "how", "why", "when", "where"})
 MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS, MAX_TOGETHER = 4, 4, 5, 9
 
 
@@ -108,10 +132,16 @@ class ClauseReader:
         head = self.parse.head(token)
         if token.dep == "xcomp" and self.is_predicate(head):
             return True
-        if token.dep == "advcl" and any(kid.low in CONDITIONS for kid in self.parse.kids(token, "mark")):
+        if token.dep in ("advcl", "ccomp") and self.is_condition(token):
             return True  # "if it rains": nobody says that it does
-        if token.dep == "acl" and self.parse.kids(token, "mark"):
+        if token.dep in ("acl", "relcl") and (self.parse.kids(token, "mark") or self.is_denied(head)):
             return True  # "reports that he died": nobody says that he did
+        if token.dep in ("acl", "relcl") and head.lemma.lower() in CLAIMS and self.parse.kids(token, *SUBJECTS):
+            return self.parse.kids(token, *SUBJECTS)[0].low not in RELATIVE
+        if token.dep == "xcomp" and self.is_infinitive(token):
+            return True  # "unable to pay"
+        if token.dep in ("advcl", "conj") and token.tag == "VB" and not self.parse.kids(token, "aux", *SUBJECTS):
+            return token.dep == "advcl"  # "rather than sell the farm"
         if token.dep in ("advcl", "acl", "ccomp", "pcomp", "relcl") and self.is_infinitive(token):
             return True
         if token.dep == "pcomp" and not self.has_happened(token, head):
@@ -121,7 +151,7 @@ class ClauseReader:
         if token.dep == "ccomp" and self.is_predicate(head):
             if token.index < head.index:  # "…, officials say", or two sentences that a comma joins
                 return False
-            doubted = self.parse.kids(head, "neg") or any(kid.tag == "MD" for kid in self.parse.kids(head, "aux"))
+            doubted = self.is_limited(head) or any(kid.tag == "MD" for kid in self.parse.kids(head, "aux"))
             return bool(doubted) or head.lemma.lower() not in SPEECH or not self.is_finite(token)
         return False
 
@@ -132,6 +162,19 @@ class ClauseReader:
             return False
         is_doer = preposition.low != "by" or not self.is_passive(governor)
         return is_doer and not self.is_limited(governor) and not self.is_part_of_another(governor)
+
+    def is_condition(self, verb: Token) -> bool:
+        """ "if it rains", "whether he knew", "had they listened"."""
+        if any(kid.low in CONDITIONS for kid in self.parse.kids(verb, "mark")):
+            return True
+        own = self.parse.kids(verb, *SUBJECTS)
+        ahead = self.parse.kids(verb, "aux", "auxpass")[:1]
+        is_asked = bool(own and ahead) and ahead[0].index < own[0].index
+        return verb.dep == "advcl" and is_asked and ahead[0].low in ("had", "should", "were")
+
+    def is_denied(self, noun: Token) -> bool:
+        """ "no plans", "nobody": then nothing about it is told apart."""
+        return noun.low in NOBODY or any(kid.low == "no" for kid in self.parse.kids(noun, "det"))
 
     def is_finite(self, token: Token) -> bool:
         tags = [token.tag, *(kid.tag for kid in self.parse.kids(token, "aux", "auxpass"))]
@@ -157,7 +200,10 @@ class ClauseReader:
         else:  # "made it three"
             frame.objects = [list(trim(self.parse.subtree(complement)))]
             facts = self.statements(frame, rule)
-        yield from facts
+        conditions = [kid for kid in self.parse.kids(verb, "advcl") if self.is_condition(kid)]
+        condition = [word for kid in conditions[:1] for word in trim(self.parse.subtree(kid))]
+        for fact in facts:
+            yield Fact((*fact.pieces, *condition), fact.rule) if condition else fact
 
     def is_choice(self, verb: Token) -> bool:
         """Whether a verb is one of several that "or" joins: none of them is told alone."""
@@ -231,7 +277,8 @@ class ClauseReader:
     def report(self, frame: Frame, verb: Token, complement: Token) -> Iterator[Fact]:
         """ "The council says that …": who says it, with the core of what is said."""
         speaker = frame.subjects[0]
-        said = (*speaker.pieces, *agree(frame.verb, speaker), *(frame.objects[0] if frame.objects else []))
+        asked = [kid for kid in self.parse.kids(complement, "mark", "advmod") if kid.low in ASKED][:1]
+        said = (*speaker.pieces, *agree(frame.verb, speaker), *(frame.objects[0] if frame.objects else []), *asked)
         inner = self.frame(complement)
         if complement.index < verb.index or inner is None:
             yield Fact((*said, "this"), "report")
@@ -315,8 +362,12 @@ class ClauseReader:
         """ "Rose said he was happy": he is Rose, if the number fits."""
         governor = self.governor(verb)
         own = self.parse.kids(governor, "nsubj", "nsubjpass") if governor else []
-        if not own or own[0].pos == "PRON":
-            return []
+        if not own or own[0].pos == "PRON" or self.parse.kids(own[0], "poss"):
+            return []  # "Sarah's boss said she": either
+        assert governor is not None
+        others = self.parse.kids(governor, "dobj", "dative")
+        if any(word.entity == "PERSON" or word.lemma.lower() in MALE | FEMALE for word in others):
+            return []  # "Tom told Ben that he": either
         is_body = own[0].entity in ("ORG", "GPE", "PRODUCT")
         fits = {
             "he": own[0].entity == "PERSON" or own[0].lemma.lower() in MALE or verb.dep == "ccomp",
@@ -336,7 +387,9 @@ class ClauseReader:
         if len(heads) > 1 and (whole or is_choice(self.parse, head)):
             return [Subject(tuple(noun_phrase(self.parse, head, whole=True)), whole or is_plural(head))]
         if any(kid.low == "but" for word in heads for kid in self.parse.kids(word, "cc")):
-            heads = heads[-1:]  # "No injuries reported but search will continue"
+            denied = [word for word in heads if self.parse.kids(word, "neg")]  # "Japan, but not China, signed"
+            # "No injuries reported but search will continue"
+            heads = [word for word in heads if word not in denied] if denied else heads[-1:]
         for word in heads:
             names = [kid for kid in self.parse.kids(word, "appos") if kid.entity == "PERSON"]
             if word.pos == "NOUN" and names:
@@ -378,15 +431,20 @@ class ClauseReader:
         auxiliaries = [word for word in parse.kids(verb, "aux", "auxpass") if word.low != "to"]
         if not auxiliaries and verb.dep == "conj" and not parse.kids(verb, *SUBJECTS):
             auxiliaries = [word for word in self.inherited(verb) if word.low != "to"]
-        kept = [kid for kid in parse.kids(verb, "advmod") if kid.low in KEPT_ADVERBS and kid.index < verb.index]
-        around = sorted({*auxiliaries, *parse.kids(verb, "neg"), *kept}, key=lambda word: word.index)
+        limits = [word for words in self.adverbs(verb, KEPT_ADVERBS) for word in words]
+        around = sorted({*auxiliaries, *parse.kids(verb, "neg"), *limits}, key=lambda word: word.index)
         return [*self.finite(verb, around), *parse.kids(verb, "prt")]
 
     def is_limited(self, verb: Token) -> bool:
         """Whether "not", "never" or "only" limits the verb: "did not die in vain" says nothing of "did not die"."""
-        return bool(self.parse.kids(verb, "neg")) or any(
-            kid.low in ("only", "never", "hardly", "barely") for kid in self.parse.kids(verb, "advmod")
-        )
+        denied = any(self.is_denied(noun) for noun in self.parse.kids(verb, *SUBJECTS, *OBJECTS))
+        return denied or bool(self.parse.kids(verb, "neg")) or bool(self.adverbs(verb, LIMITS))
+
+    def adverbs(self, verb: Token, wanted: frozenset[str]) -> list[list[Token]]:
+        """Adverbs around a verb of which a word is wanted, each whole ("no longer", "hardly ever")."""
+        found = [self.parse.subtree(kid) for kid in self.parse.kids(verb, "advmod")]
+        near = [words for words in found if words[0].index <= verb.index + 1]
+        return [words for words in near if any(word.low in wanted for word in words)]
 
     def inherited(self, verb: Token) -> list[Token]:
         """Auxiliaries that a joined verb shares with the first one ("was abducted and murdered")."""
@@ -427,7 +485,9 @@ class ClauseReader:
             return not self.parse.kids(verb, *SUBJECTS)  # "the gun used"
         if verb.tag != "VBN":
             return False
-        return verb.dep in ("acl", "relcl", "advcl") or bool(self.parse.kids(verb, "nsubj"))
+        # With an article the sentence is no headline, and its verb a past tense ("The ship burned for a week").
+        headline = [noun for noun in self.parse.kids(verb, "nsubj") if not self.parse.kids(noun, "det", "poss")]
+        return verb.dep in ("acl", "relcl", "advcl") or bool(headline)
 
     def is_passive(self, verb: Token) -> bool:
         return bool(self.parse.kids(verb, "nsubjpass", "auxpass", "agent"))
@@ -443,8 +503,10 @@ class ClauseReader:
             if not any(word.low == "but" for word in parse.kids(kid, "cc")):
                 frame.adjuncts += self.adjuncts(verb, kid)
         for noun in objects:
+            if self.is_denied(noun):
+                continue
             for kid in parse.kids(noun, "prep"):
-                if kid.low not in KEPT_WITH_NOUN:
+                if kid.low not in KEPT_PREPOSITIONS:
                     frame.adjuncts += self.prepositional(kid)
         for subject in parse.kids(verb, "nsubj", "nsubjpass"):
             frame.adjuncts += [list(parse.subtree(kid)) for kid in parse.kids(subject, "npadvmod")]
@@ -456,6 +518,8 @@ class ClauseReader:
         rest = [word for noun in others for word in noun_phrase(self.parse, noun, whole=True)]
         if not direct:
             return [list(trim(rest))] if rest else []
+        if self.is_denied(direct[0]):  # "no plans to leave"
+            return [list(trim(self.parse.subtree(direct[0])))]
         if is_choice(self.parse, direct[0]):
             return [list(trim([*noun_phrase(self.parse, direct[0], whole=True), *rest]))]
         return [list(trim([*noun_phrase(self.parse, head), *rest])) for head in conjuncts(self.parse, direct[0])]
@@ -485,7 +549,7 @@ class ClauseReader:
         found: list[list[Piece]] = []
         for kid in kids:
             if kid.dep == "pobj" and is_word(kid) and kid.low not in RELATIVE:
-                further = [word for word in parse.kids(kid, "prep") if word.low not in KEPT_WITH_NOUN]
+                further = [word for word in parse.kids(kid, "prep") if word.low not in KEPT_PREPOSITIONS]
                 inner = [pieces for word in further for pieces in self.prepositional(word)]
                 if preposition.low in NEEDS_BOTH or is_choice(parse, kid):
                     found.append([*words, *noun_phrase(parse, kid, whole=True)])
@@ -493,8 +557,10 @@ class ClauseReader:
                 for noun in conjuncts(parse, kid)[:MAX_OBJECTS]:
                     nearest = inner[0] if inner and noun is kid else []
                     found.append([*words, *noun_phrase(parse, noun), *nearest])
-                if kid.low != "time" and kid.entity not in ("DATE", "TIME"):  # "the first time in 52 years"
-                    found += [pieces for pieces in inner if tells_where_or_when(pieces)]
+                # "the first time in 52 years", "until her death in 2001": the verb did not happen then.
+                is_time = kid.low == "time" or kid.entity in ("DATE", "TIME") or preposition.low in OTHER_TIMES
+                if not is_time:
+                    found += [pieces for pieces in inner if tells_where_or_when(pieces) and hangs_on(pieces, kid)]
             elif kid.dep == "pcomp" and kid.pos in ("ADP", "SCONJ") and parse.kids(kid, "pobj"):
                 found += [[*words, *inner] for inner in self.prepositional(kid)]  # "due to"
             elif kid.dep == "prep" and kid not in second and not parse.kids(preposition, "pobj"):
@@ -570,6 +636,11 @@ def apart(adjuncts: list[list[Piece]]) -> list[Piece]:
 def tells_where_or_when(pieces: list[Piece]) -> bool:
     """Of what hangs on a noun only a place or a time holds for the whole: who was met "by men with guns" has none."""
     return any(isinstance(piece, Token) and piece.entity in PLACES_AND_TIMES for piece in pieces)
+
+
+def hangs_on(pieces: list[Piece], noun: Token) -> bool:
+    first = pieces[0]
+    return isinstance(first, Token) and first.head == noun.index
 
 
 def inflected(verb: Token, tag: str) -> str:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annotation.parses import Parse, Parser, Token
+from annotation.parses import SUBJECTS, Parse, Parser, Token
 
 PLURAL_STARTS = frozenset({"are", "were", "have", "do"})
-SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 
 
 def parse_sentences(sentences: list[str], parser: Parser) -> list[Parse]:

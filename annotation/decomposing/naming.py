@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from annotation.decomposing.facts import Fact
-from annotation.decomposing.phrases import HONORIFICS, Piece, age_after, conjuncts, noun_phrase, write
+from annotation.decomposing.phrases import HONORIFICS, Piece, age_after, conjuncts, noun_phrase, renamed, write
 from annotation.parses import Parse, Token
 
 PERSON_PRONOUNS = frozenset({"he", "she"})
@@ -157,6 +157,7 @@ class Mention:
     is_body: bool = False  # an organisation, a place, a product: what "it" can stand for
     gender: str = ""  # "he", "she" or not known
     place: tuple[int, int] = (0, 0)  # of its sentence and in it
+    rivals: int = 0  # other people in the same clause whom a pronoun might mean
 
 
 @dataclass(slots=True)
@@ -169,6 +170,7 @@ class Naming:
         default_factory=dict
     )  # by parse: last words of descriptions of the one person
     couple: str = ""  # two people who were named together: "the pair"
+    topic: Mention | None = None  # the newest of them that was a person
     main: Mention | None = None  # the subject of the newest sentence that had one of its own
 
     def read_names(self, parses: list[Parse]) -> None:
@@ -178,7 +180,10 @@ class Naming:
                 name = write(parse, words)
                 if 2 <= len(words) <= NAME_WORDS:
                     for word in (words[-1], words[0]):
-                        self.full_names.setdefault(word.text, name)
+                        known = self.full_names.setdefault(word.text, name)
+                        is_other = known.split()[:1] != name.split()[:1]
+                        if word is words[-1] and is_other:
+                            self.full_names[word.text] = ""  # two people of one name
 
     def subject(self, parse: Parse, words: list[Token]) -> list[Piece]:
         """The words of a subject with pronouns and short names resolved."""
@@ -190,13 +195,14 @@ class Naming:
         if words[-1].index in self.described.get(id(parse), set()):
             return [self.person("") or write(parse, words)]
         if len(words) == 1 and first.low in PERSON_PRONOUNS:
-            return [self.person(first.low) or first]
+            name = self.person(first.low)
+            return [renamed(first, name) if name else first]
         if len(words) == 1 and first.low == "it" and self.main and self.main.is_body and not self.main.is_plural:
-            return [self.main.text]
+            return [renamed(first, self.main.text)]
         is_later = self.main and self.main.place[0] == id(parse) and self.main.place[1] > first.index
         several = self.couple or (self.main.text if self.main and self.main.is_plural and not is_later else "")
         if len(words) == 1 and first.low == "they" and several:
-            return [several]
+            return [renamed(first, several)]
         aged = next((number for number, word in enumerate(words) if word.low.endswith("-year-old")), None)
         if aged is not None and not any(word.pos == "PROPN" for word in words) and self.person(""):
             rest = words[aged + 1 :]
@@ -206,14 +212,14 @@ class Naming:
                 return [possessive(self.person("")), *rest[1:]]
         if first.tag == "PRP$" and first.low in THEIR and len(words) > 1:
             owner = self.person("he" if first.low == "his" else "she")
-            return [possessive(owner), *words[1:]] if owner else list(words)
+            return [renamed(first, possessive(owner)), *words[1:]] if owner else list(words)
         return self.spell_out(words)
 
     def object(self, parse: Parse, words: list[Token], subject: str) -> list[Piece]:
         """The words of an object with "him" and "her" resolved, unless that would be the subject itself."""
         if len(words) == 1 and words[0].low in ("him", "her") and words[0].tag == "PRP":
             name = self.person("he" if words[0].low == "him" else "she")
-            return [name] if name and name != subject else list(words)
+            return [renamed(words[0], name)] if name and name != subject else list(words)
         if words[-1].index in self.described.get(id(parse), set()) and self.person("") != subject:
             return [self.person("") or write(parse, words)]
         return self.spell_out(words)
@@ -237,13 +243,13 @@ class Naming:
 
     def spell_out(self, words: list[Token]) -> list[Piece]:
         """A lone last or first name becomes the full one, also behind "Mr" or "Dr"."""
-        is_titled = len(words) > 1 and words[0].low.rstrip(".") in HONORIFICS and words[1].text in self.full_names
+        is_titled = len(words) > 1 and words[0].low.rstrip(".") in HONORIFICS and self.full_names.get(words[1].text)
         if is_titled and (len(words) == 2 or words[2].pos != "PROPN"):
             words = words[1:]
         first = words[0]
         alone = len(words) == 1 or words[1].pos != "PROPN"
-        if first.pos == "PROPN" and alone and first.text in self.full_names:
-            return [self.full_names[first.text], *words[1:]]
+        if first.pos == "PROPN" and alone and self.full_names.get(first.text):
+            return [renamed(first, self.full_names[first.text]), *words[1:]]
         return list(words)
 
     def person(self, pronoun: str) -> str:
@@ -252,9 +258,12 @@ class Naming:
         fitting = [mention for mention in people if not pronoun or mention.gender in ("", pronoun)]
         named = list(dict.fromkeys(mention.text for mention in fitting if mention.is_named))
         sure = [mention for mention in fitting if mention.gender and mention.gender == pronoun]
-        if pronoun and self.main in fitting and self.main.is_named:  # who the sentence before was about
-            self.main.gender = pronoun
-            return self.main.text
+        topic = self.topic
+        if pronoun and topic in fitting:  # who the sentence before was about
+            if topic.rivals:
+                return ""  # "Smith sued Jones. He lost.": either
+            topic.gender = pronoun
+            return topic.text
         chosen = next(iter(sure or [mention for mention in fitting if mention.is_named] or fitting), None)
         if chosen is None or (len(named) > 1 and not sure):
             return ""
@@ -280,6 +289,9 @@ class Naming:
         self.mentions.append(mention)
         if subject.dep in ("nsubj", "nsubjpass") and parse.head(subject).dep == "ROOT":
             self.main = mention
+            if is_person and not is_plural:
+                mention.rivals = sum(word.entity == "PERSON" for word in _objects(parse, parse.head(subject)))
+                self.topic = mention
 
 
 def describes_person(parse: Parse, noun: Token) -> bool:
@@ -303,6 +315,13 @@ def people_in(parse: Parse) -> list[list[Token]]:
             found.append([])
         found[-1].append(token)
     return [[word for word in words if word.pos in ("PROPN", "NOUN", "X", "ADJ")] for words in found if words]
+
+
+def _objects(parse: Parse, verb: Token) -> list[Token]:
+    return [
+        *parse.kids(verb, "dobj", "dative"),
+        *[noun for kid in parse.kids(verb, "prep", "agent") for noun in parse.kids(kid, "pobj")],
+    ]
 
 
 def possessive(name: str) -> str:

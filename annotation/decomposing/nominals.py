@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import PERSON_NOUNS, Naming
-from annotation.decomposing.phrases import QUOTES, Piece, age_after, name_ending_at, noun_phrase, title_before, trim
+from annotation.decomposing.phrases import (
+    QUOTES,
+    Piece,
+    age_after,
+    name_ending_at,
+    noun_phrase,
+    renamed,
+    title_before,
+    trim,
+)
 from annotation.parses import Parse, Token
 
 OFFICES = frozenset({
@@ -90,7 +99,8 @@ class NounReader:
                 if bool(several) == is_several(noun):
                     yield Fact((*names, be(noun), *noun_phrase(self.parse, noun)), "apposition")
             elif kid.pos in ("NOUN", "PROPN") and not noun.entity == kid.entity == "PERSON":
-                yield Fact((*subject, be(noun), *noun_phrase(self.parse, kid, whole=True)), "apposition")
+                words = noun_phrase(self.parse, kid, whole=is_several(noun))
+                yield Fact((*subject, be(noun), *words), "apposition")
 
     def is_title(self, word: Token) -> bool:
         """A title with a capital: the first word of a sentence, or an office ("Finance Secretary")."""
@@ -115,8 +125,8 @@ class NounReader:
         own = AGE.fullmatch(noun.text)
         person = self.naming.person("") if own else ""
         if own and person:
-            yield Fact((person, "is", own.group(1), "years old"), "age")
-        age = self.age_of(noun) if not self.has_aged_owner(noun) else ""
+            yield Fact((person, "is", renamed(noun, own.group(1)), "years old"), "age")
+        age = self.age_of(noun) if not self.has_aged_owner(noun) else None
         if age:
             yield Fact((*self.plain(noun), be(noun), age, "years old"), "age")
         for kid in self.parse.kids(noun, "amod"):
@@ -132,10 +142,10 @@ class NounReader:
         bare = frozenset({"amod", "det", "prep", "poss", "nummod", "advmod", "predet"})
         return ["the", *[word for word in noun_phrase(self.parse, noun, bare=bare) if word.text not in QUOTES]]
 
-    def age_of(self, noun: Token) -> str:
-        """The age that a noun's adjective tells; "" if it tells none."""
-        ages = [AGE.fullmatch(kid.text) for kid in self.parse.kids(noun) if kid.index < noun.index]
-        return next((age.group(1) for age in ages if age), "")
+    def age_of(self, noun: Token) -> Token | None:
+        """The age that a noun's adjective tells, as the number alone."""
+        ages = [(kid, AGE.fullmatch(kid.text)) for kid in self.parse.kids(noun) if kid.index < noun.index]
+        return next((renamed(kid, age.group(1)) for kid, age in ages if age), None)
 
     def has_aged_owner(self, noun: Token) -> bool:
         return any(AGE.fullmatch(kid.text) for kid in self.parse.kids(noun, "poss"))
@@ -200,13 +210,17 @@ def be(noun: Token, *, past: bool = False) -> str:
 
 def is_several(noun: Token) -> bool:
     """A plural; the parser takes foreign words for one ("fiancée")."""
+    if noun.low in ("police", "people"):
+        return True
     return noun.tag in ("NNS", "NNPS") and noun.low.endswith(("s", "men", "people", "children", "ae", "i", "a"))
 
 
 def article(words: list[Token]) -> str:
     if is_several(words[-1]) or words[0].tag in ("POS", "PRP$"):
         return ""
-    return "an" if words[0].low[:1] in "aeiou" else "a"
+    first = words[0]
+    sounds_like_you = first.text in ("US", "UK", "EU", "UN") or first.low.startswith(("uni", "use", "euro", "one"))
+    return "an" if first.low[:1] in "aeiou" and not sounds_like_you else "a"
 
 
 def neighbours(words: list[Token]) -> list[list[Token]]:

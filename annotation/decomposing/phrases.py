@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from annotation.parses import Parse, Token
 
@@ -14,7 +15,7 @@ Piece = Token | str
 OWN_FACT = frozenset({"relcl", "acl", "appos", "parataxis", "advcl", "ccomp"})
 COORDINATION = frozenset({"conj", "cc", "preconj"})
 # Prepositions without which a noun says something else ("thousands of colonies").
-KEPT_PREPOSITIONS = frozenset({"of", "per", "than", "worth"})
+KEPT_PREPOSITIONS = frozenset({"of", "per", "than", "worth", "but", "except", "besides"})
 NAMES = frozenset({"PERSON", "ORG", "GPE", "FAC", "PRODUCT"})
 PRE_NAME = frozenset(
     {
@@ -68,7 +69,9 @@ def _kids_left_out(parse: Parse, head: Token, kinds: frozenset[str]) -> set[int]
     """Words below the head's own kids of some kinds. What hangs deeper stays ("corrupt and illegal practices")."""
     if head.pos != "ADJ":  # "worth £6,000" needs its number
         kinds = kinds | {"npadvmod"}
-    return {word.index for kid in parse.kids(head) if kid.dep in kinds for word in parse.subtree(kid)}
+    # "The mayor, not the governor, signed": the mayor did.
+    denied = {kid.index for kid in parse.kids(head, "neg") if kid.index > head.index}
+    return denied | {word.index for kid in parse.kids(head) if kid.dep in kinds for word in parse.subtree(kid)}
 
 
 def name_ending_at(parse: Parse, last: Token) -> list[Token]:
@@ -205,6 +208,11 @@ def inside(parse: Parse, word: Token) -> str:
     if word.text.isupper() and len(word.text) > 1 and word.pos in ("VERB", "ADV", "AUX"):
         return word.low
     return word.text
+
+
+def renamed(word: Token, text: str) -> Token:
+    """A word that is written otherwise ("He" as "Nora Fisk", "19-year-old" as "19") and keeps its place."""
+    return replace(word, text=text, lemma=text, tag="NNP", pos="PROPN")
 
 
 def capitalise(text: str) -> str:

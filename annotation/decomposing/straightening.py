@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annotation.parses import Parse, Token
+from annotation.parses import SUBJECTS, Parse, Token
 
-SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 LOOSE = frozenset({"dep", "conj", "ccomp", "xcomp", "advcl", "parataxis"})
 
 
@@ -32,7 +31,9 @@ def _is_false_verb(parse: Parse, participle: Token, verb: Token) -> bool:
         return False
     auxiliaries = [kid for kid in parse.kids(verb, "aux", "auxpass") if kid.tag in ("VBZ", "VBD", "VBP", "MD")]
     joins = any(word.tag in ("CC", ",", ":", "WDT", "WP") for word in parse.tokens[participle.index : verb.index])
-    return bool(auxiliaries) and not joins and parse.tokens[participle.index - 1].pos in ("NOUN", "PROPN")
+    noun = parse.tokens[participle.index - 1]
+    in_subject = any(noun in parse.subtree(subject) for subject in parse.kids(participle, *SUBJECTS))
+    return bool(auxiliaries) and not joins and in_subject and noun.pos in ("NOUN", "PROPN")
 
 
 def _swapped(parse: Parse, participle: Token, verb: Token) -> Parse:

@@ -12,7 +12,8 @@ from annotation.decomposing.units import DraftUnit, decompose_reference
 from annotation.parses import Parser
 from annotation.splitting import split_sentences
 
-TEXTS_PER_BATCH = 64
+# A parse takes some 200 bytes for each character.
+TEXTS_PER_BATCH, CHARACTERS_PER_BATCH = 64, 100_000
 
 SplitText = tuple[str, Sequence[tuple[int, int]]]
 """A text and the spans of its sentences."""
@@ -39,8 +40,15 @@ def decompose_split(texts: Iterable[SplitText], parser: Parser) -> Iterator[list
 
 
 def _batches(texts: Iterable[SplitText]) -> Iterator[list[SplitText]]:
-    waiting = iter(texts)
-    while batch := list(islice(waiting, TEXTS_PER_BATCH)):
+    batch: list[SplitText] = []
+    characters = 0
+    for text in texts:
+        if batch and (len(batch) == TEXTS_PER_BATCH or characters + len(text[0]) > CHARACTERS_PER_BATCH):
+            yield batch
+            batch, characters = [], 0
+        batch.append(text)
+        characters += len(text[0])
+    if batch:
         yield batch
 
 

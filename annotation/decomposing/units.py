@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
 from annotation.decomposing.clauses import ClauseReader
 from annotation.decomposing.facts import Fact
@@ -14,13 +16,23 @@ from annotation.decomposing.straightening import straighten
 from annotation.languages import is_foreign
 from annotation.parses import Parse
 
-VERSION = "embedded-2"
+
+def rules_digest() -> str:
+    """Names the rules: other rules, another name, so that no signature stands for two sets of units."""
+    here = Path(__file__).parent
+    files = [path for path in sorted(here.glob("*.py")) if path.name not in ("seed.py", "texts.py")]
+    files += [here.parent / name for name in ("cleaning.py", "languages.py", "parses.py", "splitting.py")]
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:8]
+
+
+VERSION = f"embedded-{rules_digest()}"
 # Words that two statements may differ by and still say the same.
 FUNCTION_TAGS = frozenset({"DT", "POS", "PRP$"})
 # Rules that say: no fact was looked for here, a person should.
 FOREIGN, TOO_LONG = "another language", "too long"
 FLAGS = frozenset({FOREIGN, TOO_LONG})
 MIN_WORDS = 2
+FEW_WORDS = 8
 MAX_TOKENS = 300
 MAX_WORDS = 40
 MAX_WHOLE = 100  # of a "sentence" that is none
@@ -44,15 +56,19 @@ def decompose_reference(parses: Sequence[Parse]) -> list[list[DraftUnit]]:
     naming = Naming()
     naming.read_names(list(parses))
     told: set[Content] = set()
-    return [_decompose_sentence(parse, naming, told) for parse in parses]
+    is_foreign_text = is_foreign(" ".join(parse.text for parse in parses))  # few words alone do not tell
+    return [_decompose_sentence(parse, naming, told, is_foreign_text=is_foreign_text) for parse in parses]
 
 
-def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content]) -> list[DraftUnit]:
+def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content], *, is_foreign_text: bool) -> list[DraftUnit]:
     # A question states nothing, what is longer than any sentence is none, and the rules know no other language.
     if len(parse.tokens) > MAX_TOKENS:
         return _whole(parse, TOO_LONG)
-    if is_foreign(parse.text[parse.lead :]):
+    text = parse.text[parse.lead :]
+    if is_foreign(text) or (is_foreign_text and len(text.split()) < FEW_WORDS):
         return _whole(parse, FOREIGN)
+    if parse.lead and naming.main is None:
+        return _whole(parse)  # nobody was named who could have done it
     if is_question(parse):
         return _whole(parse)
     same = list(naming.same_person(parse))
@@ -71,7 +87,7 @@ def _written(parse: Parse, facts: Iterable[Fact], told: set[Content]) -> list[Dr
     """Facts as units: readable ones, each once in a reference, however often it is told."""
     units: list[DraftUnit] = []
     for fact in facts:
-        text = write(parse, fact.pieces)
+        text = _without_full_stop(write(parse, fact.pieces))
         if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or _is_cut(fact):
             continue
         key = _content(fact)
@@ -80,6 +96,12 @@ def _written(parse: Parse, facts: Iterable[Fact], told: set[Content]) -> list[Dr
         told.add(key)
         units.append(DraftUnit(text, spans(parse, fact.pieces), fact.rule))
     return units
+
+
+def _without_full_stop(text: str) -> str:
+    """Without a full stop that the parser took for part of the last word ("£310m."); "U.S." keeps its own."""
+    last = text.rsplit(" ", 1)[-1]
+    return text[:-1] if last.endswith(".") and last.count(".") == 1 and any(map(str.isdigit, last)) else text
 
 
 def _is_cut(fact: Fact) -> bool:
@@ -105,13 +127,13 @@ def _content(fact: Fact) -> Content:
 def _whole(parse: Parse, flag: str = "") -> list[DraftUnit]:
     """A sentence in which no rule finds a fact stands for itself; without a verb, "there is" makes it one."""
     words = trim([token for token in parse.tokens if token.start >= parse.lead][:MAX_WHOLE])
-    if not words:
+    if not any(letter.isalnum() for word in words for letter in word.text):
         return []
     if flag:
         return [DraftUnit(write(parse, words), spans(parse, words), flag)]
     if is_question(parse):
         words += [token for token in parse.tokens[-2:] if token.text == "?"][:1]
-    has_verb = any(word.tag in ("VBD", "VBZ", "VBP", "MD") for word in words) or words[0].tag == "PRP"
+    has_verb = any(word.tag in ("VBD", "VBZ", "VBP", "VB", "MD") for word in words) or words[0].tag == "PRP"
     if has_verb:
         return [DraftUnit(write(parse, words), spans(parse, words), "whole sentence")]
     root = next((word for word in parse.tokens if word.head == word.index), words[0])

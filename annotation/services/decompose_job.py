@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation.decomposing.units import VERSION
@@ -38,9 +39,9 @@ def lacks_units(project: Project) -> bool:
 
 
 def run_after(run: Run) -> Run | None:
-    """The job that an import has started by itself, or the newest try of it."""
-    runs = Run.objects.filter(project=run.project, stage=Stage.DECOMPOSE, parameters__after=run.pk)
-    return runs.order_by("-pk").first()
+    """The job that an import has started by itself, or found waiting; or the newest try of it."""
+    own = Q(parameters__after=run.pk) | Q(pk=run.counts.get("follow"))
+    return Run.objects.filter(own, project=run.project, stage=Stage.DECOMPOSE).order_by("-pk").first()
 
 
 def unsent_after(run_id: int) -> Run | None:
@@ -66,7 +67,11 @@ def do_decompose(run: Run, ticket: Ticket) -> None:
     with transaction.atomic():
         detail = report.as_dict()
         record_audit("decompose", project, target=parser.name, actor=run.started_by, now=now, detail=detail)
-        ticket.finish(project=project, counts=detail, signature=f"decompose {VERSION} {parser.name}")
+        ticket.finish(
+            project=project,
+            counts={**detail, "look_at": report.look_at},
+            signature=f"decompose {VERSION} {parser.name}",
+        )
 
 
 register_job(Stage.DECOMPOSE, queue=Queue.NLP, work=do_decompose)

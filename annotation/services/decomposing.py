@@ -10,22 +10,25 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Length
 
 from annotation.decomposing.texts import DecomposedSentence, SplitText, decompose_split
 from annotation.decomposing.units import FLAGS, VERSION
-from annotation.models import Example, Project, Provenance, Reference, Sentence, Unit, UnitKind
+from annotation.models import Contributor, Example, Project, Provenance, Reference, Sentence, Unit, UnitKind
 from annotation.parses import Parser
 from annotation.splitting import split_sentences
 
 logger = logging.getLogger(__name__)
 
 REFERENCES_PER_BATCH = 50
+CHARACTERS_PER_BATCH = 300_000
+MAX_LOOK_AT = 100
 BY_MACHINE = (Provenance.DERIVED, Provenance.IMPORTED)
 
 Progress = Callable[[str, int, int], None]
@@ -43,15 +46,18 @@ class DecomposeReport:
     superseded: int = 0
     flagged: int = 0  # references with text in which no fact was looked for or found
     failed: int = 0  # references that the rules stumbled over; they are in the log
+    look_at: list[str] = field(default_factory=list)  # keys of the first flagged examples
 
     def as_dict(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "look_at"}
 
 
 def references_without_units(project: Project) -> QuerySet[Reference]:
     """References with text that have no current STU."""
-    with_units = Unit.objects.current().filter(kind=UnitKind.STU, reference__isnull=False).values("reference")
-    return _references(project).exclude(text="").exclude(pk__in=with_units)
+    stus = Unit.objects.current().filter(kind=UnitKind.STU)
+    merged = Contributor.objects.filter(unit__in=stus, reference=OuterRef("pk"))
+    own = stus.filter(reference=OuterRef("pk"))
+    return _references(project).filter(~Exists(own), ~Exists(merged), text__regex=r"\S")
 
 
 def _references(project: Project) -> QuerySet[Reference]:
@@ -63,22 +69,46 @@ def decompose_project(
 ) -> DecomposeReport:
     """Split and decompose the references of the live examples of a project, or those that have no STU yet."""
     report = DecomposeReport()
-    ids = list(
-        (references_without_units(project) if missing_only else _references(project)).values_list("pk", flat=True)
-    )
-    ids.sort()
-    for start in range(0, len(ids), REFERENCES_PER_BATCH):
-        references = list(Reference.objects.filter(pk__in=ids[start : start + REFERENCES_PER_BATCH]).order_by("pk"))
+    wanted = references_without_units(project) if missing_only else _references(project)
+    ids = sorted(wanted.values_list("pk", Length("text")))
+    start = 0
+    for batch in _batches(ids):
+        rows = Reference.objects.filter(pk__in=batch).order_by("pk")
+        references = list(rows.select_related("example").defer("example__document"))
         # Parsed outside of the transaction: it takes seconds, in which others may write.
         found = list(_decompose(references, parser, report))
         with transaction.atomic():
             # Two passes at once wait for each other, and a worker that lost its run stops here.
-            list(Example.objects.select_for_update().filter(pk__in={reference.example_id for reference, _ in found}))
+            examples = {reference.example_id for reference, _ in found}
+            list(Example.objects.select_for_update(no_key=True).filter(pk__in=examples).order_by("pk"))
             progress("decomposing", start, len(ids))
             for reference, sentences in found:
-                _store(reference, sentences, report, now)
+                if not _came_too_late(reference, sentences, missing_only=missing_only):
+                    _store(reference, sentences, report, now)
+        start += len(batch)
     progress("decomposing", len(ids), len(ids))
     return report
+
+
+def _batches(ids: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    """Ids of references in batches that fit into memory and are done in seconds."""
+    batch: list[int] = []
+    characters = 0
+    for key, length in ids:
+        if batch and (len(batch) == REFERENCES_PER_BATCH or characters + length > CHARACTERS_PER_BATCH):
+            yield batch
+            batch, characters = [], 0
+        batch.append(key)
+        characters += length
+    if batch:
+        yield batch
+
+
+def _came_too_late(reference: Reference, found: Sequence[DecomposedSentence], *, missing_only: bool) -> bool:
+    """Whether an import brought units or sentences while this reference was parsed. A later run sees them."""
+    if missing_only and Unit.objects.current().filter(reference=reference, kind=UnitKind.STU).exists():
+        return True
+    return list(_split(reference)[1]) != [(sentence.start, sentence.end) for sentence in found]
 
 
 def _decompose(
@@ -120,24 +150,40 @@ def _store(
     reference: Reference, found: Sequence[DecomposedSentence], report: DecomposeReport, now: dt.datetime
 ) -> None:
     report.references += 1
-    report.flagged += bool(reference.text.strip()) and is_flagged(found)
+    if reference.text.strip() and is_flagged(found):
+        report.flagged += 1
+        report.look_at += [reference.example.key] if len(report.look_at) < MAX_LOOK_AT else []
     sentences = _store_split(reference, found, report)
     units = Unit.objects.filter(reference=reference, kind=UnitKind.STU, superseded_at__isnull=True)
-    trashed = set(units.filter(trashed_at__isnull=False).values_list("text", flat=True))
+    settled = _settled_texts(reference)
     wanted: list[Wanted] = [
         (unit.text, unit.rule, [list(span) for span in unit.spans], sentence.pk)
         for sentence, decomposed in zip(sentences, found, strict=True)
         for unit in decomposed.units
-        if unit.text not in trashed
+        if unit.text not in settled
     ]
-    current = units.filter(trashed_at__isnull=True, provenance__in=BY_MACHINE).order_by("position")
-    have = [(unit.text, unit.rule, unit.spans, unit.sentence_id) for unit in current]
-    if have == wanted and all(unit.provenance == Provenance.DERIVED for unit in current):
+    # A unit that would come out the same stays, with its labels; only the others make room.
+    old: list[int] = []
+    for unit in units.filter(trashed_at__isnull=True, provenance__in=BY_MACHINE).order_by("position"):
+        same = (unit.text, unit.rule, unit.spans, unit.sentence_id)
+        if unit.provenance == Provenance.DERIVED and same in wanted:
+            wanted.remove(same)
+        else:
+            old.append(unit.pk)
+    if not old and not wanted:
         return
     report.changed += 1
-    report.superseded += current.update(superseded_at=now)
+    report.superseded += units.filter(pk__in=old).update(superseded_at=now)
     report.units += len(wanted)
     _add_units(reference, wanted, now)
+
+
+def _settled_texts(reference: Reference) -> set[str]:
+    """Texts that people have decided about: put into the trash, written themselves, accepted, or edited away."""
+    units = Unit.objects.filter(reference=reference, kind=UnitKind.STU)
+    trashed = units.filter(superseded_at__isnull=True, trashed_at__isnull=False)
+    taken = units.exclude(provenance__in=BY_MACHINE).values("key")
+    return set(units.filter(Q(pk__in=trashed) | Q(key__in=taken)).values_list("text", flat=True))
 
 
 def is_flagged(found: Sequence[DecomposedSentence]) -> bool:
@@ -148,10 +194,9 @@ def is_flagged(found: Sequence[DecomposedSentence]) -> bool:
 
 def _add_units(reference: Reference, wanted: Sequence[Wanted], now: dt.datetime) -> None:
     """New units under keys that were never used: a new unit is another unit, not an edit of an old one."""
-    keys = Unit.objects.filter(example=reference.example_id, kind=UnitKind.STU, key__startswith="auto-")
-    found = (re.fullmatch(r"auto-(\d{1,9})", key) for key in keys.values_list("key", flat=True))
-    numbers = [int(match.group(1)) for match in found if match]
-    first = max(numbers, default=0) + 1
+    stored = Unit.objects.filter(example=reference.example_id, kind=UnitKind.STU)
+    used = set(stored.filter(key__startswith="auto-").values_list("key", flat=True))
+    free = (number for number in count(len(used) + 1) if f"auto-{number}" not in used)
     Unit.objects.bulk_create(
         Unit(
             example_id=reference.example_id,
@@ -167,7 +212,7 @@ def _add_units(reference: Reference, wanted: Sequence[Wanted], now: dt.datetime)
             spans=spans,
             created_at=now,
         )
-        for number, (text, rule, spans, sentence) in enumerate(wanted, start=first)
+        for number, (text, rule, spans, sentence) in zip(free, wanted, strict=False)
     )
 
 

@@ -92,7 +92,8 @@ def do_import(run: Run, ticket: Ticket) -> None:
         ticket.finish(project=project, counts=describe_report(report), signature=signature)
         if not dry_run and lacks_units(project):
             # Noted in the transaction of the import: a corpus without units is never left lying about.
-            request_decompose(project, now=timezone.now(), actor=run.started_by, after=run)
+            follow = request_decompose(project, now=timezone.now(), actor=run.started_by, after=run)
+            Run.objects.filter(pk=run.pk).update(counts={**describe_report(report), "follow": follow.pk})
 
     try:
         report = import_corpus(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from django.conf import settings
@@ -15,7 +16,21 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.comparing import compare_example
-from annotation.models import Example, FoldAxis, Project, Run, RunState, Stage, System, User
+from annotation.models import (
+    Example,
+    FoldAxis,
+    Label,
+    Project,
+    Reference,
+    Run,
+    RunState,
+    Sentence,
+    Stage,
+    Summary,
+    System,
+    Unit,
+    User,
+)  # fmt: skip
 from annotation.readers import Limits, UnreadableSource, open_source, read_corpus
 from annotation.records import Counts, ExampleRecord, FoldRecord, Problems, Record, SystemRecord, UnitRecord
 from annotation.services.auditing import record_audit
@@ -30,6 +45,7 @@ BATCH_CHARACTERS = 4_000_000
 LONG_TEXT = 100_000
 FIRST_UNITS = 5
 KEYS_PER_QUERY = 500
+ANALYZED = [model._meta.db_table for model in (Example, Reference, Sentence, Summary, Unit, Label)]
 MANY_ROWS = 1_000
 
 Progress = Callable[[str, int, int], None]
@@ -92,7 +108,7 @@ def import_corpus(
         if connection.vendor == "postgresql" and report.new.total() > MANY_ROWS:
             # The planner knows nothing of these rows until its own round comes, and plans badly meanwhile.
             with connection.cursor() as cursor:
-                cursor.execute("ANALYZE")
+                cursor.execute("ANALYZE " + ", ".join(ANALYZED))
         detail = {"new": report.new.as_dict()}
         record_audit("import", project, target=_printable(Path(path.name)), actor=actor, now=now, detail=detail)
         if finish:
@@ -401,6 +417,9 @@ def _broken_links(record: ExampleRecord, loaded: LoadedExample | None) -> Iterat
         sentences.update((reference.key, sentence.revision, sentence.position) for sentence in reference.sentences)
     texts = {item.key: item.text for item in (*(loaded.record.references if loaded else ()), *record.references)}
     for unit in record.units:
+        places = [place for span in unit.spans for place in span]
+        if places and (unit.reference is None or places[-1] > len(texts.get(unit.reference, "")) or not rises(places)):
+            yield f"unit {unit.key!r} has spans that are no places of its reference, in order: {list(unit.spans)}."
         for contributor in unit.contributors:
             if contributor.end is not None and contributor.end > len(texts.get(contributor.reference, "")):
                 yield f"a contributor of unit {unit.key!r} ends behind reference {contributor.reference!r}."
@@ -414,6 +433,10 @@ def _broken_links(record: ExampleRecord, loaded: LoadedExample | None) -> Iterat
     for mix in record.mixes:
         if mix.reference not in references:
             yield f"mix {mix.name!r} names reference {mix.reference!r}, which does not exist."
+
+
+def rises(numbers: list[int]) -> bool:
+    return all(one <= other for one, other in pairwise(numbers))
 
 
 def _places(unit: UnitRecord) -> Iterator[tuple[str, tuple[int, int] | None]]:

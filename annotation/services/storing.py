@@ -19,11 +19,13 @@ from annotation.models import (
     Mix,
     Person,
     Project,
+    Provenance,
     Reference,
     Sentence,
     Summary,
     System,
     Unit,
+    UnitKind,
 )
 from annotation.records import ExampleRecord, FoldRecord, UnitRecord
 from annotation.services.loading import LoadedExample
@@ -150,12 +152,24 @@ class Store:
                 if unit.identity not in addition.ids.units:
                     rows.append(self._unit_row(unit, addition.ids))
                     slots.append((addition.ids, unit))
+        self._make_room(rows)
         stored = Unit.objects.bulk_create(rows)
         for (ids, unit), row in zip(slots, stored, strict=True):
             ids.units[unit.identity] = row.pk
         Contributor.objects.bulk_create(
             row for ids, unit in slots if unit.contributors for row in _contributor_rows(unit, ids)
         )
+
+    def _make_room(self, rows: list[Unit]) -> None:
+        """Where a corpus brings STUs of its own, those that a rule derived before count no more."""
+        brought = {
+            row.reference_id
+            for row in rows
+            if row.kind == UnitKind.STU and row.provenance != Provenance.DERIVED
+            if row.reference_id and row.superseded_at is None and row.trashed_at is None
+        }
+        derived = Unit.objects.current().filter(reference__in=brought, provenance=Provenance.DERIVED)
+        derived.filter(kind=UnitKind.STU).update(superseded_at=self.now)
 
     def _unit_row(self, unit: UnitRecord, ids: LoadedExample) -> Unit:
         sentence = unit.sentence and ids.sentences[(unit.reference or "", *unit.sentence)]

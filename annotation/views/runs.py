@@ -13,10 +13,11 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import EVERYBODY, LEADS, project_view
 from annotation.forms import ExportForm, ImportForm
-from annotation.models import Project, Provenance, Queue, Role, Run, RunState, Stage, Unit, UnitKind, User
+from annotation.models import Example, Project, Provenance, Queue, Role, Run, RunState, Stage, Unit, UnitKind, User
 from annotation.parameters import only_known, whole_number
 from annotation.services import jobs
 from annotation.services.decompose_job import request_decompose, run_after
+from annotation.services.decomposing import references_without_units
 from annotation.services.export_job import download_of, request_export
 from annotation.services.files import keep_upload, upload_path
 from annotation.services.history import list_runs
@@ -90,6 +91,9 @@ def start_import(request: HttpRequest, project: Project, run_id: int) -> HttpRes
     return redirect("annotation:run", project.slug, run.pk)
 
 
+UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
+
+
 @project_view("GET", "HEAD", "POST", roles=LEADS)
 def decompose_page(request: HttpRequest, project: Project) -> HttpResponse:
     """Split the references and make STUs."""
@@ -107,6 +111,8 @@ def decompose_page(request: HttpRequest, project: Project) -> HttpResponse:
         "problem": problem,
         "imported": units.filter(provenance=Provenance.IMPORTED).count(),
         "derived": units.filter(provenance=Provenance.DERIVED).count(),
+        "without": references_without_units(project).count(),
+        "under_way": Run.objects.filter(project=project, stage=Stage.DECOMPOSE, state__in=UNDER_WAY).first(),
         "nobody_works": not jobs.has_worker(Queue.NLP),
     }
     return render(request, "annotation/decompose.html", context, status=422 if problem else 200)
@@ -168,6 +174,9 @@ def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
         "has_upload": bool(found.parameters.get("upload")) and upload_path(found.parameters["upload"]).exists(),
         **_follow_up(project, found),
         "imported_by": imports_after(found).first(),
+        "look_at": Example.objects.live()
+        .filter(project=project, key__in=counts.get("look_at", []))
+        .order_by("position"),
         "nothing_new": not any(counts.get("new", {"x": 1}).values()),
         "can_download": leads and download_of(found) is not None,
         "more_problems": counts.get("problem_count", 0) - len(counts.get("problems", [])),

@@ -15,7 +15,7 @@ from annotation.services import jobs
 from annotation.services.accounts import create_token
 from annotation.services.demo import load_demo
 from tests.conftest import NOW
-from tests.factories import ExampleFactory, MembershipFactory, SystemFactory, UserFactory
+from tests.factories import ExampleFactory, MembershipFactory, SystemFactory, UnitFactory, UserFactory
 from tests.test_layers import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +83,7 @@ def test_sentences_of_an_older_split_can_be_left_out(client, demo):
 
 def test_filters_narrow_by_the_names_that_people_use(client, demo):
     example = models.Example.objects.order_by("position").first()
+    UnitFactory(example=example, kind="stu", key="auto-1", text="The mill closed", rule="clause", reference=None)
     for name, query, count in (
         ("examples", f"?key={example.key}", 1),
         ("sentences", f"?example={example.key}", models.Sentence.objects.filter(reference__example=example).count()),
@@ -90,7 +91,8 @@ def test_filters_narrow_by_the_names_that_people_use(client, demo):
         ("systems", "?name=atlas", 1),
         ("summaries", f"?example={example.key}&system=atlas", 1),
         ("labels", "?system=atlas&rule=imported", models.Label.objects.filter(summary__system__name="atlas").count()),
-        ("units", "?rule=clause", models.Unit.objects.filter(rule="clause").count()),
+        ("units", "?rule=clause", 1),
+        ("units", "?rule=age", 0),
         ("runs", "?stage=import&state=done", 1),
         ("runs", "?state=failed", 0),
     ):

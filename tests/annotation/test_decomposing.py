@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from annotation.aligning import align_units
 from annotation.decomposing.texts import decompose_texts
+from annotation.decomposing_benchmark import benchmark_decomposer, is_clause, one_to_one, windows
 from annotation.management.commands.decompose import read_lines
 from annotation.overlap import best_overlap, overlap
-from annotation.parses import Parse, Token, join_hyphens
+from annotation.parses import Parse, Token, join_written_together
 from annotation.spacy_parser import WEIGHTS, WrongWeights, check_weights, load_parser
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -216,9 +218,9 @@ def make_parse(text: str, heads: list[int], words: list[str]) -> Parse:
 
 def test_words_that_hyphens_join_are_one():
     parse = make_parse("a 16-year-old girl", [5, 3, 3, 4, 5, 5], ["a", "16", "-", "year", "-old", "girl"])
-    assert [token.text for token in join_hyphens(parse).tokens] == ["a", "16-year", "-old", "girl"]
+    assert [token.text for token in join_written_together(parse).tokens] == ["a", "16-year", "-old", "girl"]
     parse = make_parse("the 16-year-old girl", [6, 3, 3, 5, 5, 6, 6], ["the", "16", "-", "year", "-", "old", "girl"])
-    joined = join_hyphens(parse)
+    joined = join_written_together(parse)
     assert [token.text for token in joined.tokens] == ["the", "16-year-old", "girl"]
     assert [token.head for token in joined.tokens] == [2, 2, 2]
     assert [joined.text[token.start : token.end] for token in joined.tokens] == ["the", "16-year-old", "girl"]
@@ -299,8 +301,11 @@ def test_the_command_gathers_bad_lines_and_writes_nothing(tmp_path):
 
 
 def test_lines_are_read_one_by_one(tmp_path):
-    (tmp_path / "x").write_text('{"id": 1, "text": "a"}\n' * 3)
-    assert len(list(itertools.islice(read_lines(tmp_path / "x"), 2))) == 2
+    (tmp_path / "x").write_text('{"id": 1, "text": "a"}\n' + "no JSON" + "\n" * 3)
+    lines = read_lines(tmp_path / "x")
+    assert next(lines) == (1, {"id": 1, "text": "a"})
+    (tmp_path / "x").unlink()  # an open file is read on, a list would have been made before
+    assert next(lines) == (2, None)
 
 
 @pytest.mark.parametrize(
@@ -340,3 +345,154 @@ def test_what_belongs_together_is_not_told_apart(text: str, told: str, not_told:
 )
 def test_what_a_parser_makes_hard(text: str, expected: str) -> None:
     assert expected in units(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The club are interested in hiring Tom Page.", ["The club are interested in hiring Tom Page"]),
+        (
+            "Had the crew listened, the ship would not have sunk.",
+            ["The ship would not have sunk had the crew listened"],
+        ),
+        ("If the strike goes ahead, trains will not run.", ["Trains will not run if the strike goes ahead"]),
+        ("There are no plans to raise the fee.", ["There are no plans to raise the fee"]),
+        ("There is no proof that the pill causes cancer.", ["There is no proof that the pill causes cancer"]),
+        ("The mayor, not the governor, signed the order.", ["The mayor signed the order"]),
+        ("Rather than sell the farm, the family borrowed money.", ["The family borrowed money"]),
+        ("Unable to pay his debts, he fled to Chile.", ["He fled to Chile"]),
+        ("She asked whether the museum was open.", ["She asked whether the museum was open"]),
+        ("The rumour that the king had died was untrue.", ["The rumour was untrue"]),
+        ("Trump falsely claimed he had won.", ["Trump falsely claimed he had won"]),
+        ("Do not enter the building.", ["Do not enter the building"]),
+        ("The shop opens at 9am.", ["The shop opens at 9am"]),
+        ("🔥🔥🔥", []),
+    ],
+)
+def test_nothing_else_is_told(text: str, expected: list[str]) -> None:
+    found = units(text)
+    assert [unit for unit in found if unit not in ("The club are interested",)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Jonas Berg is the captain. He scored twice. His team lost.", "Jonas Berg's team lost"),
+        ("Mr Smith sued Mr Jones. He lost.", "He lost"),
+        ("Sarah's boss said she was slow.", "She was slow"),
+        ("John Smith and Peter Smith own the shop. Smith was arrested on Friday.", "Smith was arrested on Friday"),
+    ],
+)
+def test_a_name_is_given_only_where_it_is_sure(text: str, expected: str) -> None:
+    assert expected in units(text)
+
+
+def test_a_resolved_word_and_an_age_keep_their_place() -> None:
+    text = "Nora Fisk won. She left. A 19-year-old man died."
+    found = {
+        unit.text: unit for sentence in next(iter(decompose_texts([text], load_parser()))) for unit in sentence.units
+    }
+    (place,) = found["Nora Fisk left"].spans
+    assert text[slice(*place)] == "She left"
+    marked = [text[slice(*place)] for place in found["The man is 19 years old"].spans]
+    assert marked == ["19-year-old man"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Residents close to the station-say they heard noises.",
+        "A man who lives in Leeds-found the coin.",
+        "Two men Monday found dead have died.",
+        "Children on Friday left behind had died.",
+        "He paid £4m-a-year-deal in 1999-2000-ish to buy-sell it.",
+    ],
+)
+def test_words_written_together_never_make_a_circle(text: str) -> None:
+    assert units(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "the",
+                "man",
+                "-",
+                "who",
+                "sold",
+                "£",
+                "5",
+                "m",
+                "found",
+                "dead",
+                "has",
+                "died",
+                "in-Leeds",
+                "9",
+                "am",
+                "said",
+                "not",
+            ]
+        ),
+        max_size=14,
+    )
+)
+def test_words_in_any_order_with_or_without_spaces_make_a_tree(words: list[str]) -> None:
+    for text in (" ".join(words), "-".join(words), "".join(words)):
+        units(text + ".")
+
+
+def test_a_parse_that_goes_in_a_circle_is_refused() -> None:
+    one = Token(0, "a", "a", "NN", "NOUN", "dep", 1, 0, 1)
+    with pytest.raises(ValueError, match="circle"):
+        Parse("a b", (one, replace(one, index=1, text="b", head=0, start=2, end=3)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The shop is no longer open.", "The shop is no longer open"),
+        ("Tom Hill no longer plays for Leeds.", "Tom Hill no longer plays for Leeds"),
+        ("The mayor rarely drinks wine.", "The mayor rarely drinks wine"),
+        ("The mayor hardly ever smiles.", "The mayor hardly ever smiles"),
+        ("The man has yet to be found.", "The man has yet to be found"),
+        ("Tom Hill died before winning the prize.", "Tom Hill died before winning the prize"),
+        ("The film is hardly a success.", "The film is hardly a success"),
+        ("The police, not the army, shot the man.", "The police shot the man"),
+    ],
+)
+def test_words_that_limit_a_statement_stay(text: str, expected: str) -> None:
+    found = units(text)
+    assert expected in found
+    assert all(unit in (expected, "Tom Hill died") for unit in found)
+
+
+def test_the_measures_of_the_benchmark() -> None:
+    assert one_to_one(["a b", "c d"], ["c d", "a b"]) == 1.0
+    assert one_to_one(["a b"], ["a b", "x y", "z w"]) == pytest.approx(2 * 1 / 4)
+    assert one_to_one(["a b"], []) == 0.0
+    words = " ".join(map(str, range(21)))
+    assert windows(words, 3) == [" ".join(map(str, range(n, n + 7))) for n in (0, 7, 14)]
+    clause, fragment = load_parser().parse(["The mill closed on Friday.", "On Friday in Leeds"])
+    assert is_clause(clause)
+    assert not is_clause(fragment)
+
+
+@pytest.mark.data
+def test_the_document_shows_the_figures_of_these_rules(data) -> None:
+    figures = {key: value for key, value, _ in benchmark_decomposer(data)}
+    document = (ROOT / "docs/algorithms/units.md").read_text(encoding="utf-8")
+    for name, key in (
+        ("accuracy", "accuracy"),
+        ("reverse", "reverse"),
+        ("one to one", "one_to_one"),
+        ("clauses", "clauses"),
+    ):
+        cells = re.search(rf"^\| {name} \|(.+)\|$", document, re.M).group(1).split("|")
+        for place, corpus in ((0, "realsumm"), (4, "pyrxsum")):
+            assert float(cells[place]) == pytest.approx(figures[f"{corpus}.{key}"], abs=0.0006), (name, corpus)
+    assert figures["realsumm.accuracy"] >= 0.70
+    assert figures["pyrxsum.accuracy"] >= 0.66
+    assert figures["realsumm.units_per_scu"] <= 1.25

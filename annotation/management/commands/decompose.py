@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import tee
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from annotation.decomposing.texts import DecomposedSentence, decompose_texts
+from annotation.decomposing.units import FLAGS
 from annotation.parses import Parser
 
 MAX_SHOWN = 10
@@ -33,6 +36,9 @@ class Command(BaseCommand):
             raise CommandError(f"{source} is no file. It is read twice, so name a file, not a folder or a pipe.")
         if target.exists() and source.exists() and target.samefile(source):
             raise CommandError(f"{target} is the input itself. Name another file for the output.")
+        target = target.resolve()  # a link is followed, not replaced
+        if target.exists() and not target.is_file():
+            raise CommandError(f"{target} is no file. Name a file for the output, not a folder, a pipe or a device.")
         problems = [f"{source}, line {number}: {what}" for number, what in bad_lines(source)]
         if problems:
             more = f"\n… and {len(problems) - MAX_SHOWN:,} more" if len(problems) > MAX_SHOWN else ""
@@ -41,16 +47,23 @@ class Command(BaseCommand):
             parser = load_parser()
         except WrongWeights as error:
             raise CommandError(str(error)) from error
-        draft = target.with_name(f".{target.name}.draft")
         try:
-            with draft.open("w", encoding="utf-8") as file:
-                count = write_lines(source, file.write, parser, quiet=not self.stderr.isatty())
-            draft.replace(target)  # appears when it is complete, or not at all
+            with NamedTemporaryFile(
+                "w", encoding="utf-8", dir=target.parent, prefix=".decompose-", delete=False
+            ) as file:
+                draft = Path(file.name)
+                try:
+                    count, flags = write_lines(source, file.write, parser, quiet=not self.stderr.isatty())
+                    file.flush()
+                    draft.chmod(0o644)
+                    draft.replace(target)  # appears when it is complete, or not at all
+                finally:
+                    draft.unlink(missing_ok=True)
         except OSError as error:
             raise CommandError(f"{target} cannot be written: {error.strerror}. Name another file.") from error
-        finally:
-            draft.unlink(missing_ok=True)
         self.stdout.write(f"Written to {target}: {count:,} texts.")
+        for rule, number in sorted(flags.items()):
+            self.stdout.write(f"Sentences kept whole, {rule}: {number:,}.")
 
 
 def read_lines(source: Path) -> Iterator[tuple[int, Any]]:
@@ -89,16 +102,19 @@ def has_lone_surrogates(line: dict[str, Any]) -> bool:
     return False
 
 
-def write_lines(source: Path, write: Callable[[str], object], parser: Parser, *, quiet: bool) -> int:
-    """Decompose every line, in the order of the file."""
+def write_lines(
+    source: Path, write: Callable[[str], object], parser: Parser, *, quiet: bool
+) -> tuple[int, Counter[str]]:
+    """Decompose every line, in the order of the file. How many there were, and how many sentences no rule fits."""
     lines, texts = tee(line for _, line in read_lines(source))
     found = decompose_texts((line["text"] for line in texts), parser)
-    count = 0
+    count, flags = 0, Counter[str]()
     for line, sentences in tqdm(zip(lines, found, strict=True), disable=quiet, unit=" texts"):
         described = [describe(line["text"], sentence) for sentence in sentences]
         write(json.dumps({"id": line["id"], "sentences": described}, ensure_ascii=False) + "\n")
         count += 1
-    return count
+        flags.update(unit.rule for sentence in sentences for unit in sentence.units if unit.rule in FLAGS)
+    return count, flags
 
 
 def describe(text: str, sentence: DecomposedSentence) -> dict[str, Any]:
