@@ -30,12 +30,13 @@ def is_foreign(text: str) -> bool:
     known = [word for word in words if word in COMMON]
     if len(words) < MIN_WORDS or (len(set(known)) > 1 and 5 * len(known) >= len(words)):
         return False
-    language, probability = _identifier().classify(text)
+    language, probability = load_languages().classify(text)
     return language not in ENGLISH and float(probability) >= SURE
 
 
 @cache
-def _identifier() -> Any:
+def load_languages() -> Any:
+    """The model of py3langid, once for a process."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from annotation.decomposing.facts import Fact
 from annotation.decomposing.naming import FEMALE, MALE, Naming, possessive
@@ -643,11 +644,18 @@ def hangs_on(pieces: list[Piece], noun: Token) -> bool:
     return isinstance(first, Token) and first.head == noun.index
 
 
+@cache
+def load_forms() -> Callable[[str, str], tuple[str, ...]]:
+    """The tables of verb forms. They bring spaCy, which the web process never loads."""
+    from lemminflect import getInflection
+
+    getInflection("win", "VBD")  # reads the tables
+    return getInflection  # type: ignore[no-any-return]
+
+
 def inflected(verb: Token, tag: str) -> str:
     """ "won" for "winning". Of two spellings the one that the sentence uses ("travelled")."""
-    from lemminflect import getInflection  # it brings spaCy, which the web process never loads
-
-    forms = getInflection(verb.lemma, tag) or (verb.text,)
+    forms = load_forms()(verb.lemma, tag) or (verb.text,)
     return next((form for form in forms if form.startswith(verb.low.removesuffix("ing"))), forms[0])
 
 

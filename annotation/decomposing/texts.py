@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from annotation.cleaning import Cleaned, clean
+from annotation.decomposing.clauses import load_forms
 from annotation.decomposing.headlines import parse_sentences
 from annotation.decomposing.units import DraftUnit, decompose_reference
+from annotation.languages import load_languages
 from annotation.parses import Parser
 from annotation.splitting import split_sentences
 
@@ -36,7 +38,13 @@ def decompose_texts(texts: Iterable[str], parser: Parser) -> Iterator[list[Decom
 
 def decompose_split(texts: Iterable[SplitText], parser: Parser) -> Iterator[list[DecomposedSentence]]:
     """The same for texts whose sentences are known, as spans."""
+    warm_up()  # before the work is spread, so that its processes inherit the tables
     return chain.from_iterable(parser.spread(_decompose_batch, _batches(texts)))
+
+
+def warm_up() -> None:
+    load_forms()
+    load_languages()
 
 
 def _batches(texts: Iterable[SplitText]) -> Iterator[list[SplitText]]:
