@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from django.db.models import Count
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.charts import pie_path
-from annotation.models import Role, Run, RunState, Stage
+from annotation.models import Ranking, Role, Run, RunState, Stage
 from annotation.services.overview import ProjectOverview
 
 # The walk of the data: one word per stage, in this order, everywhere.
@@ -70,7 +71,7 @@ def stages(overview: ProjectOverview) -> list[StageCard]:
             examples if overview.sentences else "",
         ),
         _decompose_card(overview, examples),
-        StageCard("rank", "wait", _("not ranked")),
+        _rank_card(overview, examples),
         StageCard("plan", "wait", _("no plan")),
         _write_card(overview, examples),
         StageCard("judge", "wait", _("no tasks")),
@@ -103,6 +104,16 @@ def is_decomposed(overview: ProjectOverview) -> bool:
     looked = done.filter(stage=Stage.DECOMPOSE).first()
     imports = done.filter(stage=Stage.IMPORT).exclude(parameters__dry_run=True)
     return looked is not None and not imports.filter(pk__gt=looked.pk).exists()
+
+
+def _rank_card(overview: ProjectOverview, examples: str) -> StageCard:
+    ranked = Ranking.objects.filter(
+        sentence__reference__example__project=overview.project, sentence__reference__example__trashed_at__isnull=True
+    )
+    number = ranked.aggregate(n=Count("sentence", distinct=True))["n"]
+    if not number:
+        return StageCard("rank", "wait", _("not ranked"))
+    return StageCard("rank", "done", _counted(number, "sentence"), examples)
 
 
 def _write_card(overview: ProjectOverview, url: str) -> StageCard:

@@ -34,14 +34,14 @@ def benchmark_decomposer(data: Path | None) -> Iterator[Figure]:
     parser = load_parser()
     for key, name in SETS.items():
         folder = data / "lite2-3pyramid" / name
-        references, scus, stus = (_lines(folder / file) for file in ("references.txt", "SCUs.txt", "STUs.txt"))
-        people = [_units(line) for line in scus]
+        references, scus, stus = (read_lines(folder / file) for file in ("references.txt", "SCUs.txt", "STUs.txt"))
+        people = [read_units(line) for line in scus]
         candidates: dict[str, list[list[str]]] = {
             "": [
                 [unit.text for sentence in found for unit in sentence.units]
                 for found in decompose_texts(references, parser)
             ],
-            "_allennlp": [_units(line) for line in stus],
+            "_allennlp": [read_units(line) for line in stus],
             "_sentences": [_sentences(text) for text in references],
             "_windows": [
                 windows(text, round(WINDOWS_PER_SCU * len(own))) for text, own in zip(references, people, strict=True)
@@ -114,7 +114,7 @@ def _sentences(text: str) -> list[str]:
 
 def _speed(data: Path, parser: Parser) -> float:
     """All references of REALSumm, four times over; the best of three, as other programs only slow it down."""
-    references = 4 * _lines(data / "lite2-3pyramid" / "REALSumm" / "references.txt")
+    references = 4 * read_lines(data / "lite2-3pyramid" / "REALSumm" / "references.txt")
     best: float = 0.0
     for _ in range(3):
         started = time.perf_counter()
@@ -128,16 +128,16 @@ def _unread(folder: Path, count: int) -> list[int]:
     folds = folder / "by_examples"
     if not folds.is_dir():
         return list(range(READ_LINES, count))
-    read = {line for name in READ_FOLDS for line in _lines(folds / name)}
-    return [place for place, key in enumerate(_lines(folder / "ids.txt")) if key not in read]
+    read = {line for name in READ_FOLDS for line in read_lines(folds / name)}
+    return [place for place, key in enumerate(read_lines(folder / "ids.txt")) if key not in read]
 
 
-def _lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there. --data must hold lite2-3pyramid/REALSumm and PyrXSum.")
     lines = path.read_text(encoding="utf-8").split("\n")
     return lines[:-1] if lines and not lines[-1] else lines
 
 
-def _units(line: str) -> list[str]:
+def read_units(line: str) -> list[str]:
     return [unit for unit in line.split("\t") if unit]

@@ -106,6 +106,18 @@ class SummaryFactory(DjangoModelFactory):
     text = "It snowed."
 
 
+class RankingFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Ranking
+
+    sentence = factory.SubFactory(SentenceFactory)
+    revision = 1
+    easiness = 0.5
+    ranker = "easiness 0 n=1"
+    basis = "0"
+    created_at = NOW
+
+
 class UnitFactory(DjangoModelFactory):
     class Meta:
         model = models.Unit

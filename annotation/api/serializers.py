@@ -57,9 +57,20 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     example = serializers.CharField(source="reference.example.key", read_only=True)
     reference = serializers.CharField(source="reference.key", read_only=True)
 
+    easiness = serializers.FloatField(
+        read_only=True, allow_null=True, help_text="Predicted, 0 to 1; null if it is not ranked."
+    )
+    reasons = serializers.JSONField(
+        read_only=True, allow_null=True, help_text="What moved it most: feature, value and effect."
+    )
+    ranker = serializers.CharField(read_only=True, allow_null=True, help_text="Signature of the ranker.")
+
     class Meta:
         model = Sentence
-        fields = ("id", "example", "reference", "revision", "position", "start", "end", "text")
+        fields = (
+            "id", "example", "reference", "revision", "position", "start", "end", "text", "easiness", "reasons",
+            "ranker",
+        )  # fmt: skip
         read_only_fields = fields
 
 

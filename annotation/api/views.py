@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, TypeVar, cast
 
-from django.db.models import Model, Prefetch, Q, QuerySet
+from django.db.models import Model, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from annotation.access import EVERYBODY, LEADS, may_create_projects, project_for
 from annotation.api import filters, serializers
 from annotation.api.paging import IdPages, NewestFirst
-from annotation.models import Example, Label, Project, Reference, Run, Sentence, Summary, System, Unit, User
+from annotation.models import Example, Label, Project, Ranking, Reference, Run, Sentence, Summary, System, Unit, User
 from annotation.parameters import only_known
 from annotation.services.files import keep_upload
 from annotation.services.import_job import request_import
@@ -112,14 +112,16 @@ class ExampleList(RowList[Example]):
 
 
 class SentenceList(RowList[Sentence]):
-    """Sentences of the references, every revision of the split."""
+    """Sentences of the references, every revision of the split, with their newest easiness."""
 
     serializer_class = serializers.SentenceSerializer
     filterset_class = filters.SentenceFilter
 
     def rows(self) -> QuerySet[Sentence]:
         live = Q(reference__example__project=self.project, reference__example__trashed_at__isnull=True)
-        return Sentence.objects.filter(live).select_related("reference__example").defer("reference__example__document")
+        newest = Ranking.objects.filter(sentence=OuterRef("pk")).order_by("-revision")
+        rows = Sentence.objects.filter(live).select_related("reference__example").defer("reference__example__document")
+        return rows.annotate(**{name: Subquery(newest.values(name)[:1]) for name in ("easiness", "reasons", "ranker")})
 
 
 class UnitList(RowList[Unit]):

@@ -3,6 +3,7 @@
 from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
 from annotation.models.kept import HardDeleteRefused
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project, Role, Theme, User
+from annotation.models.ranking import Ranking
 from annotation.models.runs import AuditEntry, Queue, Run, RunState, Stage, Worker
 from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
 from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
@@ -27,6 +28,7 @@ __all__ = [
     "Project",
     "Provenance",
     "Queue",
+    "Ranking",
     "Reference",
     "Role",
     "Run",

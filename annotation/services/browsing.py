@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Q
 
-from annotation.models import Example, Project, Reference, Summary, System, Unit, UnitKind
+from annotation.models import Example, Project, Ranking, Reference, Summary, System, Unit, UnitKind
+from annotation.ranking.regressor import reason_words
 from annotation.records import ExampleRecord, ReferenceRecord, UnitRecord
 from annotation.services.loading import load_examples
 
@@ -80,12 +81,22 @@ def _rows(examples: list[Example]) -> list[ExampleRow]:
 
 
 @dataclass(frozen=True, slots=True)
+class RankingView:
+    """How easy a sentence is, and why: reasons in words, each with whether it made the sentence easier."""
+
+    easiness: float
+    reasons: list[tuple[str, bool]]
+    was_seen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceView:
     """A sentence with the units that come from it. `start` is its place in the reference."""
 
     start: int
     text: str
     units: list[UnitRecord]
+    ranking: RankingView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +140,11 @@ def read_example(project: Project, position: int, *, rule: str) -> ExampleView |
         if labels.keys() & set(systems):
             rows.append((unit, [labels.get(system) for system in systems]))
     positions = live.order_by("position").values_list("position", flat=True)
+    rankings = newest_rankings(example)
     return ExampleView(
         example=example,
         record=record,
-        references=[_reference_view(reference, units) for reference in record.references],
+        references=[_reference_view(reference, units, rankings) for reference in record.references],
         systems=systems,
         label_rows=rows,
         earlier=positions.filter(position__lt=position).last(),
@@ -146,7 +158,20 @@ def _without_trash(record: ExampleRecord, project: Project) -> ExampleRecord:
     return replace(record, summaries=tuple(summary for summary in record.summaries if summary.system in live))
 
 
-def _reference_view(reference: ReferenceRecord, units: list[UnitRecord]) -> ReferenceView:
+def newest_rankings(example: Example) -> dict[tuple[str, int, int], RankingView]:
+    """The newest ranking of each sentence of an example, by reference, revision and position of the sentence."""
+    rows = Ranking.objects.filter(sentence__reference__example=example).order_by("revision")
+    return {
+        (row.sentence.reference.key, row.sentence.revision, row.sentence.position): RankingView(
+            row.easiness, [reason_words(reason) for reason in row.reasons], row.was_seen
+        )
+        for row in rows.select_related("sentence__reference")
+    }
+
+
+def _reference_view(
+    reference: ReferenceRecord, units: list[UnitRecord], rankings: dict[tuple[str, int, int], RankingView]
+) -> ReferenceView:
     newest = max((sentence.revision for sentence in reference.sentences), default=1)
     own = [
         unit
@@ -162,6 +187,7 @@ def _reference_view(reference: ReferenceRecord, units: list[UnitRecord]) -> Refe
                 sentence.start,
                 reference.text[sentence.start : sentence.end],
                 [unit for unit in own if unit.sentence == (newest, sentence.position)],
+                rankings.get((reference.key, newest, sentence.position)),
             )
             for sentence in shown
         ],

@@ -10,9 +10,11 @@ from django.db.models.functions import Now
 
 from annotation.decomposing.units import VERSION
 from annotation.models import Project, Queue, Run, RunState, Stage, User
+from annotation.ranking.regressor import UnknownRanker
 from annotation.services.auditing import record_audit
 from annotation.services.decomposing import decompose_project, references_without_units
 from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
+from annotation.services.ranking import current_ranker, rank_project
 
 
 @transaction.atomic
@@ -64,13 +66,18 @@ def do_decompose(run: Run, ticket: Ticket) -> None:
         raise JobRefused(str(error)) from error
     missing_only = bool(run.parameters.get("missing_only"))
     report = decompose_project(project, parser, now=now, progress=ticket.report, missing_only=missing_only)
+    try:
+        ranker = current_ranker()
+    except UnknownRanker as error:
+        raise JobRefused(str(error)) from error
+    ranked = rank_project(project, ranker, parser, now=now, progress=ticket.report)
     with transaction.atomic():
-        detail = report.as_dict()
+        detail = {**report.as_dict(), "ranked": ranked}
         record_audit("decompose", project, target=parser.name, actor=run.started_by, now=now, detail=detail)
         ticket.finish(
             project=project,
             counts={**detail, "look_at": report.look_at},
-            signature=f"decompose {VERSION} {parser.name}",
+            signature=f"decompose {VERSION} {parser.name} {ranker.signature}",
         )
 
 

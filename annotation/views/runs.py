@@ -248,6 +248,7 @@ def _names(word: str) -> str:
         "changed": _("References that got new units"),
         "units": _("STUs made"),
         "superseded": _("STUs put aside"),
+        "ranked": _("Sentences ranked"),
         "flagged": _("References to look at: another language, too long, or no unit"),
         "failed": _("References that failed; see the log"),
     }

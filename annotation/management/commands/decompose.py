@@ -17,6 +17,7 @@ from tqdm import tqdm
 from annotation.decomposing.texts import DecomposedSentence, decompose_texts
 from annotation.decomposing.units import FLAGS
 from annotation.parses import Parser
+from annotation.ranking.regressor import load_ranker
 
 MAX_SHOWN = 10
 
@@ -107,20 +108,24 @@ def write_lines(
 ) -> tuple[int, Counter[str]]:
     """Decompose every line, in the order of the file. How many there were, and how many sentences no rule fits."""
     lines, texts = tee(line for _, line in read_lines(source))
-    found = decompose_texts((line["text"] for line in texts), parser)
+    ranker = load_ranker()
+    found = decompose_texts((line["text"] for line in texts), parser, measured=True)
     count, flags = 0, Counter[str]()
     for line, sentences in tqdm(zip(lines, found, strict=True), disable=quiet, unit=" texts"):
-        described = [describe(line["text"], sentence) for sentence in sentences]
+        easiness = ranker.predict([sentence.features for sentence in sentences])
+        described = [
+            describe(line["text"], sentence, value) for sentence, value in zip(sentences, easiness, strict=True)
+        ]
         write(json.dumps({"id": line["id"], "sentences": described}, ensure_ascii=False) + "\n")
         count += 1
         flags.update(unit.rule for sentence in sentences for unit in sentence.units if unit.rule in FLAGS)
     return count, flags
 
 
-def describe(text: str, sentence: DecomposedSentence) -> dict[str, Any]:
-    """A sentence as JSON. Without a ranker its easiness is not measured."""
+def describe(text: str, sentence: DecomposedSentence, easiness: float) -> dict[str, Any]:
+    """A sentence as JSON, with how easily its units stand in for those of a person."""
     return {
         "text": text[sentence.start : sentence.end],
         "units": [unit.text for unit in sentence.units],
-        "easiness": None,
+        "easiness": round(easiness, 4),
     }

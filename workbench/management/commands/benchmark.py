@@ -13,9 +13,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.benchmarks import benchmark_web
 from annotation.decomposing_benchmark import benchmark_decomposer
+from annotation.easiness_benchmark import benchmark_easiness
 
 BENCHMARKS: dict[str, Callable[[Path | None], Iterator[tuple[str, float, str]]]] = {
     "decomposer": benchmark_decomposer,
+    "easiness": benchmark_easiness,
     "web": benchmark_web,
 }
 

@@ -1,0 +1,229 @@
+"""What tells whether automatic units stand in well for human ones: features of a sentence and of its units.
+
+Each has a name, a direction (whether more of it makes a sentence easier, harder, or either) and words for people. The
+directions are what one would say before seeing any data; the regressor is held to them, which keeps it from learning
+noise from a few hundred sentences. Units are looked at by their words alone, so those of people, of a rule or of a
+corpus are measured alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+
+from annotation.overlap import best_overlap, overlap, stems
+from annotation.parses import SUBJECTS, Parse, Token
+
+CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"})
+FUNCTION = frozenset({"DET", "ADP", "AUX", "PRON", "CCONJ", "SCONJ", "PART"})
+PRONOUNS = frozenset({"he", "she", "it", "they", "we", "i", "you", "this", "that", "these", "those"})
+POSSESSIVES = frozenset({"his", "her", "their", "its", "my", "our"})
+SHORT_UNIT = 8
+WINDOW = 5
+EASIER, HARDER, EITHER = 1, -1, 0
+
+
+@dataclass(frozen=True)
+class Described:
+    """A sentence with its units, and the other sentences of its reference with theirs."""
+
+    parse: Parse
+    units: Sequence[str]
+    rules: Sequence[str]
+    other_sentences: Sequence[str]
+    reference_units: Sequence[str]
+    is_first: bool
+
+    @cached_property
+    def words(self) -> list[Token]:
+        lead = self.parse.lead
+        return [word for word in self.parse.tokens if word.start >= lead and word.pos not in ("PUNCT", "SPACE")]
+
+    @cached_property
+    def count(self) -> int:
+        return max(len(self.words), 1)
+
+    @cached_property
+    def content(self) -> list[Token]:
+        return [word for word in self.words if word.pos in CONTENT]
+
+    @cached_property
+    def left(self) -> list[Token]:
+        """Content words that no unit holds."""
+        return [word for word in self.content if not self.holders(word)]
+
+    @cached_property
+    def unit_words(self) -> list[list[str]]:
+        return [unit.split() for unit in self.units]
+
+    @cached_property
+    def root(self) -> Token | None:
+        return next((word for word in self.parse.tokens if word.head == word.index), None)
+
+    def holders(self, word: Token) -> list[int]:
+        """The lengths of the units that hold a word, in words."""
+        wanted = stems(word.text)
+        return [
+            len(words)
+            for unit, words in zip(self.units, self.unit_words, strict=True)
+            if wanted and wanted.keys() <= stems(unit).keys()
+        ]
+
+    def share_of_units(self, holds: Callable[[list[str]], bool]) -> float:
+        return fmean(holds(words) for words in self.unit_words) if self.unit_words else 0.0
+
+    def of_kind(self, words: Sequence[Token], *parts: str) -> int:
+        return sum(word.pos in parts for word in words)
+
+    def dependents(self, *kinds: str) -> int:
+        return sum(word.dep in kinds for word in self.words)
+
+
+@dataclass(frozen=True)
+class Feature:
+    name: str
+    direction: int
+    words: str
+    measure: Callable[[Described], float]
+
+
+def coverage(described: Described, words: Sequence[Token]) -> float:
+    return fmean(bool(described.holders(word)) for word in words) if words else 1.0
+
+
+def shortest_units(described: Described) -> list[int]:
+    """For each content word the length of the shortest unit that holds it; the whole sentence if none does."""
+    return [min(described.holders(word), default=described.count) for word in described.content]
+
+
+def window_overlap(described: Described) -> float:
+    words = [word.text for word in described.words]
+    starts = range(max(1, len(words) - WINDOW + 1))
+    return fmean(best_overlap(" ".join(words[start : start + WINDOW]), described.units) for start in starts)
+
+
+def repetition(described: Described) -> float:
+    units = described.units
+    best = [
+        max((overlap(one, other) for place, other in enumerate(units) if place != own), default=0.0)
+        for own, one in enumerate(units)
+    ]
+    return fmean(best) if best else 0.0
+
+
+def shared_words(described: Described) -> float:
+    own = stems(" ".join(word.text for word in described.content))
+    others: Counter[str] = Counter()
+    for sentence in described.other_sentences:
+        others |= stems(sentence)
+    return sum((own & others).values()) / max(sum(own.values()), 1)
+
+
+def told_elsewhere(described: Described) -> float:
+    return fmean(best_overlap(unit, described.other_sentences) for unit in described.units) if described.units else 0.0
+
+
+def topic_subjects(described: Described) -> float:
+    starts = Counter(" ".join(unit.split()[:2]) for unit in described.reference_units)
+    topic = starts.most_common(1)[0][0] if starts else ""
+    return described.share_of_units(lambda words: " ".join(words[:2]) == topic)
+
+
+def bare_nouns(described: Described) -> float:
+    nouns = [word for word in described.words if word.tag == "NN" and word.dep not in ("compound", "amod")]
+    bare = [noun for noun in nouns if not described.parse.kids(noun, "det", "poss", "nummod")]
+    return len(bare) / described.count
+
+
+def has_subject(described: Described) -> float:
+    return float(described.root is not None and bool(described.parse.kids(described.root, *SUBJECTS)))
+
+
+def is_named(words: list[str]) -> bool:
+    return len(words) > 1 and words[0][:1].isupper() and words[1][:1].isupper()
+
+
+def has_digit(word: Token) -> bool:
+    return any(letter.isdigit() for letter in word.text)
+
+
+FEATURES = (
+    # --- how much of the sentence the units tell
+    Feature("entity coverage", EASIER, "names, dates and numbers that a unit holds",
+            lambda d: coverage(d, [word for word in d.words if word.entity])),
+    Feature("number coverage", EASIER, "numbers that a unit holds",
+            lambda d: coverage(d, [word for word in d.words if has_digit(word)])),
+    Feature("names left", HARDER, "names that no unit holds", lambda d: d.of_kind(d.left, "PROPN")),
+    Feature("nouns left", HARDER, "nouns that no unit holds", lambda d: d.of_kind(d.left, "NOUN")),
+    Feature("adjectives left", HARDER, "adjectives that no unit holds", lambda d: d.of_kind(d.left, "ADJ")),
+    Feature("numbers left", HARDER, "number words that no unit holds", lambda d: d.of_kind(d.left, "NUM")),
+    Feature("content left", HARDER, "share of content words that no unit holds",
+            lambda d: len(d.left) / max(len(d.content), 1)),
+    Feature("window overlap", EASIER, "how well units match five words in a row",
+            window_overlap),
+    # --- the units
+    Feature("units", EASIER, "number of units", lambda d: len(d.units)),
+    Feature("clause units", EASIER, "units made from a main clause",
+            lambda d: sum(rule == "clause" for rule in d.rules)),
+    Feature("whole sentence", HARDER, "the sentence itself as a unit",
+            lambda d: sum(rule in ("whole sentence", "no verb") for rule in d.rules)),
+    Feature("words per unit", HARDER, "words of the sentence for each unit", lambda d: d.count / max(len(d.units), 1)),
+    Feature("unit words", EASIER, "words of all units for each word of the sentence",
+            lambda d: sum(map(len, d.unit_words)) / d.count),
+    Feature("shortest unit", HARDER, "length of the shortest unit that holds a word",
+            lambda d: fmean(shortest_units(d) or [d.count])),
+    Feature("short coverage", EASIER, "words that a short unit holds",
+            lambda d: fmean([length <= SHORT_UNIT for length in shortest_units(d)] or [False])),
+    Feature("repetition", EASIER, "how much units repeat each other", repetition),
+    Feature("pronoun subjects", HARDER, "units that begin with a pronoun",
+            lambda d: d.share_of_units(lambda words: words[0].lower() in PRONOUNS)),
+    Feature("definite subjects", HARDER, "units that begin with “the”",
+            lambda d: d.share_of_units(lambda words: words[0].lower() == "the")),
+    Feature("named subjects", EASIER, "units that begin with a full name", lambda d: d.share_of_units(is_named)),
+    Feature("possessives", HARDER, "units with “his”, “their” and the like",
+            lambda d: d.share_of_units(lambda words: any(word.lower() in POSSESSIVES for word in words))),
+    Feature("compounds per unit", HARDER, "compound nouns for each unit",
+            lambda d: d.dependents("compound", "nmod") / max(len(d.units), 1)),
+    # --- the sentence
+    Feature("words", EITHER, "length of the sentence", lambda d: d.count),
+    Feature("has a subject", EASIER, "a main verb with its subject", has_subject),
+    Feature("has a verb", EASIER, "a verb at the root of the sentence",
+            lambda d: float(d.root is not None and d.root.pos in ("VERB", "AUX"))),
+    Feature("words per verb", HARDER, "words for each verb",
+            lambda d: len(d.words) / max(d.of_kind(d.words, "VERB", "AUX"), 1)),
+    Feature("bare nouns", HARDER, "nouns without an article, as in headlines", bare_nouns),
+    Feature("determiners", EASIER, "articles and the like", lambda d: d.dependents("det")),
+    Feature("function words", EITHER, "share of small words", lambda d: d.of_kind(d.words, *FUNCTION) / d.count),
+    Feature("adverbs", EITHER, "adverbs", lambda d: d.dependents("advmod")),
+    Feature("names", HARDER, "number of names and dates", lambda d: sum(word.begins_entity for word in d.words)),
+    # --- its place in the reference
+    Feature("first sentence", HARDER, "the first sentence of the reference", lambda d: float(d.is_first)),
+    Feature("shared words", EASIER, "words that occur elsewhere in the reference", shared_words),
+    Feature("told elsewhere", EASIER, "units that other sentences tell as well", told_elsewhere),
+    Feature("topic subjects", EASIER, "units about what the reference is about", topic_subjects),
+)  # fmt: skip
+NAMES = tuple(feature.name for feature in FEATURES)
+
+
+def measure_features(described: Described) -> list[float]:
+    """The features of a sentence, in the order of FEATURES."""
+    return [float(feature.measure(described)) for feature in FEATURES]
+
+
+def describe_reference(parses: Sequence[Parse], units: Sequence[Sequence[tuple[str, str]]]) -> list[Described]:
+    """The sentences of a reference, each given with its units as (text, rule)."""
+    told = [text for own in units for text, _ in own]
+    return [
+        Described(
+            parse=parse,
+            units=[text for text, _ in own],
+            rules=[rule for _, rule in own],
+            other_sentences=[other.text[other.lead :] for other in parses if other is not parse],
+            reference_units=told,
+            is_first=place == 0,
+        )
+        for place, (parse, own) in enumerate(zip(parses, units, strict=True))
+    ]

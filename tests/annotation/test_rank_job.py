@@ -1,0 +1,138 @@
+"""Ranking in the product: revisions, reasons on the page and in the API, and training on a project."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation import models
+from annotation.ranking.regressor import SHIPPED, load_ranker, train_ranker
+from annotation.ranking.rows import sentence_digest
+from annotation.services import jobs
+from annotation.services.decompose_job import request_decompose
+from annotation.services.decomposing import decompose_project
+from annotation.services.ranking import current_ranker, rank_project
+from annotation.spacy_parser import load_parser
+from tests.annotation.test_ranking import invented_rows
+from tests.conftest import NOW
+from tests.factories import ExampleFactory, MembershipFactory, ProjectFactory, ReferenceFactory, UnitFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def quiet(*_: object) -> None:
+    """Nobody asks how far it is."""
+
+
+@pytest.fixture
+def reference() -> models.Reference:
+    text = "Nora Fisk won the race in Oslo. She lives in Leeds."
+    return ReferenceFactory(example=ExampleFactory(position=1), key="1", position=1, text=text)
+
+
+def rank(project: models.Project, ranker=None) -> int:
+    return rank_project(project, ranker or load_ranker(), load_parser(), now=NOW, progress=quiet)
+
+
+def test_ranking_is_part_of_the_job(reference, client):
+    project = reference.example.project
+    lead = MembershipFactory(project=project, role="lead").user
+    run = request_decompose(project, now=NOW, actor=lead)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "done", run.error
+    assert run.counts["ranked"] == 2
+    assert load_ranker().signature in run.signature
+    rankings = models.Ranking.objects.order_by("sentence__position")
+    assert [(row.revision, row.was_seen) for row in rankings] == [(1, False), (1, False)]
+    assert all(0 < row.easiness < 1 and len(row.reasons) == 3 for row in rankings)
+    client.force_login(lead)
+    page = client.get(reverse("annotation:example", args=[project.slug, 1])).content.decode()
+    assert f"easiness {rankings[0].easiness:.2f}" in page
+    assert "easier: " in page or "harder: " in page
+    rows = client.get(reverse("api-sentences", args=[project.slug])).json()["results"]
+    assert [row["easiness"] for row in rows] == [row.easiness for row in rankings]
+    assert rows[0]["reasons"] == rankings[0].reasons
+    assert rows[0]["ranker"] == load_ranker().signature
+
+
+def test_ranked_again_nothing_changes_until_units_or_ranker_do(reference):
+    project = reference.example.project
+    decompose_project(project, load_parser(), now=NOW, progress=quiet)
+    assert (rank(project), rank(project)) == (2, 0)
+    first = list(models.Ranking.objects.order_by("pk").values_list("pk", "easiness"))
+    UnitFactory(example=reference.example, kind="stu", reference=reference, text="Nora Fisk ran in Oslo")
+    assert rank(project) == 2
+    rows = invented_rows()
+    other = train_ranker([row.features for row in rows], [row.easiness for row in rows])
+    assert rank(project, other) == 2
+    assert list(models.Ranking.objects.order_by("pk").values_list("pk", "easiness"))[:2] == first
+    revisions = (
+        models.Ranking.objects.filter(sentence__position=1).order_by("revision").values_list("revision", "ranker")
+    )
+    assert list(revisions) == [(1, load_ranker().signature), (2, load_ranker().signature), (3, other.signature)]
+
+
+def test_sentences_that_the_ranker_learnt_from_are_marked(reference, client):
+    project = reference.example.project
+    decompose_project(project, load_parser(), now=NOW, progress=quiet)
+    rows = invented_rows()
+    seen = train_ranker(
+        [row.features for row in rows],
+        [row.easiness for row in rows],
+        seen=["0" * 16, sentence_digest("She lives in Leeds.")],
+    )
+    rank(project, seen)
+    assert list(models.Ranking.objects.order_by("sentence__position").values_list("was_seen", flat=True)) == [
+        False,
+        True,
+    ]
+    client.force_login(MembershipFactory(project=project).user)
+    page = client.get(reverse("annotation:example", args=[project.slug, 1])).content.decode()
+    assert page.count("the ranker has learnt from this sentence") == 1
+
+
+def test_a_setting_names_another_ranker_and_a_bad_one_is_told(reference, settings, tmp_path):
+    rows = invented_rows()
+    other = train_ranker([row.features for row in rows], [row.easiness for row in rows])
+    other.write_to(tmp_path / "r.json")
+    settings.RANKER = str(tmp_path / "r.json")
+    assert current_ranker().signature == other.signature
+    settings.RANKER = str(tmp_path / "none.json")
+    run = request_decompose(reference.example.project, now=NOW)
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "train_ranker" in run.error
+    assert models.Unit.objects.filter(kind="stu").exists()  # what was done is kept
+
+
+def test_a_ranker_is_trained_on_a_project(tmp_path):
+    project = ProjectFactory(name="P")
+    for number in range(1, 61):
+        example = ExampleFactory(project=project, position=number)
+        text = f"Nora Fisk won race {number} in Oslo."
+        reference = ReferenceFactory(example=example, key="1", position=1, text=text)
+        models.Sentence.objects.create(reference=reference, position=1, start=0, end=len(text), text=text)
+        UnitFactory(example=example, reference=reference, text=f"Nora Fisk won race {number}.")
+    call_command("train_ranker", "P", str(tmp_path / "r.json"))
+    ranker = load_ranker(tmp_path / "r.json")
+    assert (ranker.trained_on, len(ranker.seen)) == ("P", 60)
+    with pytest.raises(CommandError, match="no project"):
+        call_command("train_ranker", "Q", str(tmp_path / "r.json"))
+    with pytest.raises(CommandError, match="is no file"):
+        call_command("train_ranker", "P", str(tmp_path))
+    models.Unit.objects.filter(pk__gt=models.Unit.objects.order_by("pk")[9].pk).update(trashed_at=NOW)
+    with pytest.raises(CommandError, match="10 sentences with SCUs"):
+        call_command("train_ranker", "P", str(tmp_path / "r.json"))
+
+
+def test_the_command_tells_the_easiness(tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": 1, "text": "Nora Fisk won. Cheaper than Spain."}))
+    call_command("decompose", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"))
+    first, second = json.loads((tmp_path / "out.jsonl").read_text())["sentences"]
+    assert 0 < second["easiness"] < first["easiness"] < 1
+    assert SHIPPED.exists()
