@@ -289,6 +289,15 @@ USE_TZ = True
 # The trained regressor of easiness; "" for the one that ships.
 RANKER = env.str("PYRAMID_RANKER", default="")
 
+# AllenNLP in its own room: an interpreter with requirements-allennlp.txt, and where its models lie.
+ALLENNLP_PYTHON = env.str("ALLENNLP_PYTHON", default="")
+ALLENNLP_MODELS = {
+    "srl": env.str("ALLENNLP_SRL", default=""),
+    "coref": env.str("ALLENNLP_COREF", default=""),
+    "constituency": env.str("ALLENNLP_CONSTITUENCY", default=""),
+}
+ALLENNLP_SECONDS = env.float("ALLENNLP_SECONDS", default=120.0)
+
 _import_max_mb = env.str("IMPORT_MAX_MB", default="256")
 if not re.fullmatch(r"[1-9]\d{0,5}", _import_max_mb):
     raise ImproperlyConfigured(f"IMPORT_MAX_MB is {_import_max_mb!r}. Set it to a whole number of megabytes from 1.")

@@ -11,12 +11,16 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from annotation.allennlp.client import AllenNlp, AllenNlpFailed
+from annotation.allennlp.decomposing import decompose_by_seed_rule
 from annotation.decomposing.texts import DecomposedSentence, decompose_texts
 from annotation.decomposing.units import FLAGS
 from annotation.parses import Parser
+from annotation.ranking.published import UnknownRegressor, load_published
 from annotation.ranking.regressor import load_ranker
 
 MAX_SHOWN = 10
@@ -29,8 +33,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", type=Path, metavar="IN.jsonl")
         parser.add_argument("target", type=Path, metavar="OUT.jsonl")
+        parser.add_argument("--rule", choices=("embedded", "seed"), default="embedded",
+                            help="seed: the paper's own rule, by AllenNLP (set ALLENNLP_PYTHON)")  # fmt: skip
+        parser.add_argument("--regressor", type=Path, metavar="FILE",
+                            help="with --rule seed: a published regressor, for the easiness")  # fmt: skip
 
-    def handle(self, *, source: Path, target: Path, **options: Any) -> None:
+    def handle(self, *, source: Path, target: Path, rule: str, regressor: Path | None, **options: Any) -> None:
         from annotation.spacy_parser import WrongWeights, load_parser
 
         if source.exists() and not source.is_file():
@@ -54,12 +62,19 @@ class Command(BaseCommand):
             ) as file:
                 draft = Path(file.name)
                 try:
-                    count, flags = write_lines(source, file.write, parser, quiet=not self.stderr.isatty())
+                    quiet = not self.stderr.isatty()
+                    flags: Counter[str] = Counter()
+                    if rule == "seed":
+                        count = write_by_seed_rule(source, file.write, parser, regressor, quiet=quiet)
+                    else:
+                        count, flags = write_lines(source, file.write, parser, quiet=quiet)
                     file.flush()
                     draft.chmod(0o644)
                     draft.replace(target)  # appears when it is complete, or not at all
                 finally:
                     draft.unlink(missing_ok=True)
+        except (AllenNlpFailed, UnknownRegressor) as error:
+            raise CommandError(f"Nothing was written. {error}") from error
         except OSError as error:
             raise CommandError(f"{target} cannot be written: {error.strerror}. Name another file.") from error
         self.stdout.write(f"Written to {target}: {count:,} texts.")
@@ -120,6 +135,31 @@ def write_lines(
         count += 1
         flags.update(unit.rule for sentence in sentences for unit in sentence.units if unit.rule in FLAGS)
     return count, flags
+
+
+def write_by_seed_rule(
+    source: Path, write: Callable[[str], object], parser: Parser, regressor: Path | None, *, quiet: bool
+) -> int:
+    """The same by AllenNLP and the rule of the paper. Sentences are those after coreference was resolved."""
+    if not settings.ALLENNLP_PYTHON or not settings.ALLENNLP_MODELS["srl"]:
+        raise AllenNlpFailed("Set ALLENNLP_PYTHON and ALLENNLP_SRL (see .env.example), or use the embedded rule.")
+    published = load_published(regressor) if regressor else None
+    models = AllenNlp(
+        settings.ALLENNLP_PYTHON,
+        settings.ALLENNLP_MODELS,
+        settings.ALLENNLP_SECONDS,
+        log=settings.VAR_DIR / "allennlp.log",
+    )
+    count = 0
+    try:
+        for _, line in tqdm(read_lines(source), disable=quiet, unit=" texts"):
+            found = decompose_by_seed_rule(line["text"], models, parser, published)
+            sentences = [{"text": one.text, "units": one.units, "easiness": one.easiness} for one in found]
+            write(json.dumps({"id": line["id"], "sentences": sentences}, ensure_ascii=False) + "\n")
+            count += 1
+    finally:
+        models.close()
+    return count
 
 
 def describe(text: str, sentence: DecomposedSentence, easiness: float) -> dict[str, Any]:
