@@ -68,7 +68,7 @@ class Models:
         for sentence in sentences:
             instance = archive.validation_dataset_reader.text_to_instance(sentence["words"], sentence["tags"])
             output = archive.model.forward_on_instance(instance)
-            found.append(" ".join(output["trees"].split()))
+            found.append(" ".join(output["trees"].pformat(margin=1000000).split()))
         return found
 
 
