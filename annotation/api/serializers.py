@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from annotation.forms import FORMAT_CHOICES
 from annotation.models import Example, Label, Project, Reference, Run, Sentence, Summary, System, Unit
+from annotation.ranking.regressor import reason_words
 from annotation.services.projects import BadProjectName, checked_project_name
 
 
@@ -60,9 +61,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     easiness = serializers.FloatField(
         read_only=True, allow_null=True, help_text="Predicted, 0 to 1; null if it is not ranked."
     )
-    reasons = serializers.JSONField(
-        read_only=True, allow_null=True, help_text="What moved it most: feature, value and effect."
-    )
+    reasons = serializers.SerializerMethodField(help_text="What moved it most: feature, value, effect, and words.")
     ranker = serializers.CharField(read_only=True, allow_null=True, help_text="Signature of the ranker.")
 
     class Meta:
@@ -72,6 +71,10 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
             "ranker",
         )  # fmt: skip
         read_only_fields = fields
+
+    def get_reasons(self, sentence: Sentence) -> list[dict[str, Any]] | None:
+        reasons = getattr(sentence, "reasons", None)
+        return reasons and [{**reason, "words": reason_words(reason)[0]} for reason in reasons]
 
 
 class UnitSerializer(serializers.ModelSerializer[Unit]):

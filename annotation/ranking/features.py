@@ -1,9 +1,9 @@
 """What tells whether automatic units stand in well for human ones: features of a sentence and of its units.
 
-Each has a name, a direction (whether more of it makes a sentence easier, harder, or either) and words for people. The
-directions are what one would say before seeing any data; the regressor is held to them, which keeps it from learning
-noise from a few hundred sentences. Units are looked at by their words alone, so those of people, of a rule or of a
-corpus are measured alike.
+Each has a name, a direction (whether more of it makes a sentence easier, harder, or either) and words for people, where
+there is much of it and where there is little. The directions are what one would say before seeing any data; the
+regressor is held to them, which keeps it from learning noise from a few hundred sentences. Units are looked at by their
+words alone, so those of people, of a rule or of a corpus are measured alike.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Described:
 class Feature:
     name: str
     direction: int
-    words: str
+    much: str  # in words, where there is much of it
+    little: str
     measure: Callable[[Described], float]
 
 
@@ -152,58 +153,92 @@ def has_digit(word: Token) -> bool:
 
 FEATURES = (
     # --- how much of the sentence the units tell
-    Feature("entity coverage", EASIER, "names, dates and numbers that a unit holds",
+    Feature("entity coverage", EASIER, "the units tell its names, dates and numbers",
+            "names, dates or numbers are in no unit",
             lambda d: coverage(d, [word for word in d.words if word.entity])),
-    Feature("number coverage", EASIER, "numbers that a unit holds",
+    Feature("number coverage", EASIER, "the units tell its figures",
+            "figures are in no unit",
             lambda d: coverage(d, [word for word in d.words if has_digit(word)])),
-    Feature("names left", HARDER, "names that no unit holds", lambda d: d.of_kind(d.left, "PROPN")),
-    Feature("nouns left", HARDER, "nouns that no unit holds", lambda d: d.of_kind(d.left, "NOUN")),
-    Feature("adjectives left", HARDER, "adjectives that no unit holds", lambda d: d.of_kind(d.left, "ADJ")),
-    Feature("numbers left", HARDER, "number words that no unit holds", lambda d: d.of_kind(d.left, "NUM")),
-    Feature("content left", HARDER, "share of content words that no unit holds",
+    Feature("names left", HARDER, "names are in no unit",
+            "no name is left out", lambda d: d.of_kind(d.left, "PROPN")),
+    Feature("nouns left", HARDER, "nouns are in no unit",
+            "no noun is left out", lambda d: d.of_kind(d.left, "NOUN")),
+    Feature("adjectives left", HARDER, "adjectives are in no unit",
+            "no adjective is left out", lambda d: d.of_kind(d.left, "ADJ")),
+    Feature("numbers left", HARDER, "number words are in no unit",
+            "no number word is left out", lambda d: d.of_kind(d.left, "NUM")),
+    Feature("content left", HARDER, "much of its content is in no unit",
+            "little of its content is left out",
             lambda d: len(d.left) / max(len(d.content), 1)),
-    Feature("window overlap", EASIER, "how well units match five words in a row",
+    Feature("window overlap", EASIER, "the units follow its wording",
+            "the units match few of its phrases",
             window_overlap),
     # --- the units
-    Feature("units", EASIER, "number of units", lambda d: len(d.units)),
-    Feature("clause units", EASIER, "units made from a main clause",
+    Feature("units", EASIER, "many units",
+            "few units", lambda d: len(d.units)),
+    Feature("clause units", EASIER, "several units from its main clause",
+            "few units from its main clause",
             lambda d: sum(rule == "clause" for rule in d.rules)),
-    Feature("whole sentence", HARDER, "the sentence itself as a unit",
+    Feature("whole sentence", HARDER, "no fact was found: the whole sentence is a unit",
+            "facts were found in it",
             lambda d: sum(rule in ("whole sentence", "no verb") for rule in d.rules)),
-    Feature("words per unit", HARDER, "words of the sentence for each unit", lambda d: d.count / max(len(d.units), 1)),
-    Feature("unit words", EASIER, "words of all units for each word of the sentence",
+    Feature("words per unit", HARDER, "many words for each unit",
+            "few words for each unit", lambda d: d.count / max(len(d.units), 1)),
+    Feature("unit words", EASIER, "the units say much for its length",
+            "the units say little for its length",
             lambda d: sum(map(len, d.unit_words)) / d.count),
-    Feature("shortest unit", HARDER, "length of the shortest unit that holds a word",
+    Feature("shortest unit", HARDER, "its words stand in long units only",
+            "its words stand in short units",
             lambda d: fmean(shortest_units(d) or [d.count])),
-    Feature("short coverage", EASIER, "words that a short unit holds",
+    Feature("short coverage", EASIER, "short units hold most of its words",
+            "short units hold few of its words",
             lambda d: fmean([length <= SHORT_UNIT for length in shortest_units(d)] or [False])),
-    Feature("repetition", EASIER, "how much units repeat each other", repetition),
-    Feature("pronoun subjects", HARDER, "units that begin with a pronoun",
+    Feature("repetition", EASIER, "the units tell the same in several ways",
+            "the units have little in common", repetition),
+    Feature("pronoun subjects", HARDER, "units begin with a pronoun",
+            "few units begin with a pronoun",
             lambda d: d.share_of_units(lambda words: words[0].lower() in PRONOUNS)),
-    Feature("definite subjects", HARDER, "units that begin with “the”",
+    Feature("definite subjects", HARDER, "units begin with “the”",
+            "few units begin with “the”",
             lambda d: d.share_of_units(lambda words: words[0].lower() == "the")),
-    Feature("named subjects", EASIER, "units that begin with a full name", lambda d: d.share_of_units(is_named)),
+    Feature("named subjects", EASIER, "units begin with a full name",
+            "few units begin with a full name", lambda d: d.share_of_units(is_named)),
     Feature("possessives", HARDER, "units with “his”, “their” and the like",
+            "few units with “his” or “their”",
             lambda d: d.share_of_units(lambda words: any(word.lower() in POSSESSIVES for word in words))),
-    Feature("compounds per unit", HARDER, "compound nouns for each unit",
+    Feature("compounds per unit", HARDER, "many compound nouns for each unit",
+            "few compound nouns",
             lambda d: d.dependents("compound", "nmod") / max(len(d.units), 1)),
     # --- the sentence
-    Feature("words", EITHER, "length of the sentence", lambda d: d.count),
-    Feature("has a subject", EASIER, "a main verb with its subject", has_subject),
-    Feature("has a verb", EASIER, "a verb at the root of the sentence",
+    Feature("words", EITHER, "its length",
+            "its length", lambda d: d.count),
+    Feature("has a subject", EASIER, "a main verb with its subject",
+            "no main verb with a subject", has_subject),
+    Feature("has a verb", EASIER, "a verb at its root",
+            "no verb at its root",
             lambda d: float(d.root is not None and d.root.pos in ("VERB", "AUX"))),
-    Feature("words per verb", HARDER, "words for each verb",
+    Feature("words per verb", HARDER, "many words for each verb",
+            "few words for each verb",
             lambda d: len(d.words) / max(d.of_kind(d.words, "VERB", "AUX"), 1)),
-    Feature("bare nouns", HARDER, "nouns without an article, as in headlines", bare_nouns),
-    Feature("determiners", EASIER, "articles and the like", lambda d: d.dependents("det")),
-    Feature("function words", EITHER, "share of small words", lambda d: d.of_kind(d.words, *FUNCTION) / d.count),
-    Feature("adverbs", EITHER, "adverbs", lambda d: d.dependents("advmod")),
-    Feature("names", HARDER, "number of names and dates", lambda d: sum(word.begins_entity for word in d.words)),
+    Feature("bare nouns", HARDER, "nouns without an article, as in headlines",
+            "few nouns without an article", bare_nouns),
+    Feature("determiners", EASIER, "many articles",
+            "few articles, as in headlines", lambda d: d.dependents("det")),
+    Feature("function words", EITHER, "its share of small words",
+            "its share of small words", lambda d: d.of_kind(d.words, *FUNCTION) / d.count),
+    Feature("adverbs", EITHER, "its adverbs",
+            "its adverbs", lambda d: d.dependents("advmod")),
+    Feature("names", HARDER, "many names and dates",
+            "few names and dates", lambda d: sum(word.begins_entity for word in d.words)),
     # --- its place in the reference
-    Feature("first sentence", HARDER, "the first sentence of the reference", lambda d: float(d.is_first)),
-    Feature("shared words", EASIER, "words that occur elsewhere in the reference", shared_words),
-    Feature("told elsewhere", EASIER, "units that other sentences tell as well", told_elsewhere),
-    Feature("topic subjects", EASIER, "units about what the reference is about", topic_subjects),
+    Feature("first sentence", HARDER, "it is the first sentence",
+            "it is not the first sentence", lambda d: float(d.is_first)),
+    Feature("shared words", EASIER, "its words occur elsewhere in the reference",
+            "its words occur nowhere else in the reference", shared_words),
+    Feature("told elsewhere", EASIER, "other sentences tell the same",
+            "no other sentence tells the same", told_elsewhere),
+    Feature("topic subjects", EASIER, "units about what the reference is about",
+            "few units about what the reference is about", topic_subjects),
 )  # fmt: skip
 NAMES = tuple(feature.name for feature in FEATURES)
 

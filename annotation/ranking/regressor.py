@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from annotation.ranking.features import EASIER, FEATURES, NAMES
+from annotation.ranking.features import EASIER, EITHER, FEATURES, NAMES
 
 SHIPPED = Path(__file__).parent / "shipped" / "ranker.json"
 FORMAT = 1
@@ -115,8 +115,13 @@ def load_ranker(path: Path = SHIPPED) -> Ranker:
 
 def reason_words(reason: dict[str, Any]) -> tuple[str, bool]:
     """A stored reason in words, and whether it made the sentence easier."""
-    words = {feature.name: feature.words for feature in FEATURES}
-    return words.get(reason["feature"], reason["feature"]), reason["effect"] * EASIER > 0
+    is_easier = reason["effect"] > 0
+    feature = next((known for known in FEATURES if known.name == reason["feature"]), None)
+    if feature is None:
+        return str(reason["feature"]), is_easier
+    # The regressor keeps to the directions: easier by what makes things harder means that there is little of it.
+    is_much = feature.direction == EITHER or is_easier == (feature.direction == EASIER)
+    return feature.much if is_much else feature.little, is_easier
 
 
 def _reasons(row: Sequence[float], effects: Sequence[float]) -> list[Reason]:

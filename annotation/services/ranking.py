@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef, Q
 
 from annotation.aligning import align_units
 from annotation.models import Example, Project, Ranking, Reference, Sentence, Unit, UnitKind
@@ -69,12 +69,20 @@ def rows_of_project(project: Project, parser: Parser) -> Iterator[TrainingRow]:
     references = Reference.objects.filter(example__project=project, example__trashed_at__isnull=True)
     given = []
     for reference in references.select_related("example").defer("example__document").order_by("pk"):
-        scus = Unit.objects.current().filter(kind=UnitKind.SCU, reference=reference).order_by("position")
-        texts = list(scus.values_list("text", flat=True))
+        own = Q(reference=reference) | Q(contributors__reference=reference)  # merged ones belong to several
+        scus = Unit.objects.current().filter(own, kind=UnitKind.SCU).order_by("position").distinct()
+        texts = [unit.text for unit in scus]
         spans = [(sentence.start, sentence.end) for sentence in newest_sentences(reference)]
         if texts and spans:
             given.append((reference.example.key, (reference.text, spans), texts))
     return training_rows(given, parser)
+
+
+def count_seen(project: Project) -> int:
+    """How many sentences of a project its newest rankings have been learnt from: there they look better than they are."""
+    newer = Ranking.objects.filter(sentence=OuterRef("sentence"), revision__gt=OuterRef("revision"))
+    rows = Ranking.objects.filter(sentence__reference__example__project=project, was_seen=True)
+    return rows.filter(~Exists(newer), sentence__reference__example__trashed_at__isnull=True).count()
 
 
 def newest_sentences(reference: Reference) -> list[Sentence]:

@@ -22,6 +22,7 @@ from annotation.services.export_job import download_of, request_export
 from annotation.services.files import keep_upload, upload_path
 from annotation.services.history import list_runs
 from annotation.services.import_job import CannotImport, imports_after, request_import, request_import_after
+from annotation.services.ranking import count_seen
 from annotation.tasks import send_run
 from annotation.uploads import is_too_big
 
@@ -112,6 +113,7 @@ def decompose_page(request: HttpRequest, project: Project) -> HttpResponse:
         "imported": units.filter(provenance=Provenance.IMPORTED).count(),
         "derived": units.filter(provenance=Provenance.DERIVED).count(),
         "without": references_without_units(project).count(),
+        "seen": count_seen(project),
         "under_way": Run.objects.filter(project=project, stage=Stage.DECOMPOSE, state__in=UNDER_WAY).first(),
         "nobody_works": not jobs.has_worker(Queue.NLP),
     }

@@ -18,7 +18,14 @@ from annotation.services.ranking import current_ranker, rank_project
 from annotation.spacy_parser import load_parser
 from tests.annotation.test_ranking import invented_rows
 from tests.conftest import NOW
-from tests.factories import ExampleFactory, MembershipFactory, ProjectFactory, ReferenceFactory, UnitFactory
+from tests.factories import (
+    ContributorFactory,
+    ExampleFactory,
+    MembershipFactory,
+    ProjectFactory,
+    ReferenceFactory,
+    UnitFactory,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,7 +62,8 @@ def test_ranking_is_part_of_the_job(reference, client):
     assert "easier: " in page or "harder: " in page
     rows = client.get(reverse("api-sentences", args=[project.slug])).json()["results"]
     assert [row["easiness"] for row in rows] == [row.easiness for row in rankings]
-    assert rows[0]["reasons"] == rankings[0].reasons
+    assert [reason["effect"] for reason in rows[0]["reasons"]] == [reason["effect"] for reason in rankings[0].reasons]
+    assert all(reason["words"] in page for reason in rows[0]["reasons"])
     assert rows[0]["ranker"] == load_ranker().signature
 
 
@@ -93,6 +101,12 @@ def test_sentences_that_the_ranker_learnt_from_are_marked(reference, client):
     client.force_login(MembershipFactory(project=project).user)
     page = client.get(reverse("annotation:example", args=[project.slug, 1])).content.decode()
     assert page.count("the ranker has learnt from this sentence") == 1
+    client.force_login(MembershipFactory(project=project, role="lead").user)
+    page = client.get(reverse("annotation:decompose", args=[project.slug])).content.decode()
+    assert "1 sentence of this project was in the training data" in page
+    rank(project)  # by one that has not seen it
+    page = client.get(reverse("annotation:decompose", args=[project.slug])).content.decode()
+    assert "training data" not in page
 
 
 def test_a_setting_names_another_ranker_and_a_bad_one_is_told(reference, settings, tmp_path):
@@ -117,7 +131,11 @@ def test_a_ranker_is_trained_on_a_project(tmp_path):
         text = f"Nora Fisk won race {number} in Oslo."
         reference = ReferenceFactory(example=example, key="1", position=1, text=text)
         models.Sentence.objects.create(reference=reference, position=1, start=0, end=len(text), text=text)
-        UnitFactory(example=example, reference=reference, text=f"Nora Fisk won race {number}.")
+        if number % 2:
+            UnitFactory(example=example, reference=reference, text=f"Nora Fisk won race {number}.")
+        else:  # as units merged across references are
+            merged = UnitFactory(example=example, text=f"Nora Fisk won race {number}.", provenance="merged")
+            ContributorFactory(unit=merged, reference=reference, position=1)
     call_command("train_ranker", "P", str(tmp_path / "r.json"))
     ranker = load_ranker(tmp_path / "r.json")
     assert (ranker.trained_on, len(ranker.seen)) == ("P", 60)

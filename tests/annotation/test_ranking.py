@@ -46,7 +46,7 @@ def invented_rows(count: int = 80) -> list[TrainingRow]:
 
 def test_every_feature_has_a_name_a_direction_and_words():
     assert len(set(NAMES)) == len(FEATURES)
-    assert all(feature.direction in (-1, 0, 1) and feature.words for feature in FEATURES)
+    assert all(feature.direction in (-1, 0, 1) and feature.much and feature.little for feature in FEATURES)
 
 
 def test_features_of_a_sentence_that_units_tell_whole():
@@ -97,7 +97,10 @@ def test_a_ranker_learns_and_names_what_moved_it(tmp_path):
     assert easiness[0] > easiness[1] + 0.2
     (first, *_), (second, *_) = ranker.explain([easy, hard])
     assert (first.feature, first.effect > 0, second.feature, second.effect < 0) == (NAMES[0], True, NAMES[0], True)
-    assert reason_words(first.as_dict()) == ("names, dates and numbers that a unit holds", True)
+    assert reason_words(first.as_dict()) == ("the units tell its names, dates and numbers", True)
+    assert reason_words(second.as_dict()) == ("names, dates or numbers are in no unit", False)
+    assert reason_words({"feature": "bare nouns", "effect": 0.1, "value": 0}) == ("few nouns without an article", True)
+    assert reason_words({"feature": "of old", "effect": 0.1, "value": 0}) == ("of old", True)
     ranker.write_to(tmp_path / "r.json")
     again = load_ranker(tmp_path / "r.json")
     assert again.predict([easy, hard]) == pytest.approx(easiness)
