@@ -79,7 +79,7 @@ def rows_of_project(project: Project, parser: Parser) -> Iterator[TrainingRow]:
 
 
 def count_seen(project: Project) -> int:
-    """How many sentences of a project its newest rankings have been learnt from: there they look better than they are."""
+    """How many sentences of a project its ranker has learnt from: there it looks better than it is."""
     newer = Ranking.objects.filter(sentence=OuterRef("sentence"), revision__gt=OuterRef("revision"))
     rows = Ranking.objects.filter(sentence__reference__example__project=project, was_seen=True)
     return rows.filter(~Exists(newer), sentence__reference__example__trashed_at__isnull=True).count()
