@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.charts import pie_path
-from annotation.models import Ranking, Role, Run, RunState, Stage
+from annotation.models import Ranking, Role, Run, RunState, Sentence, Stage
 from annotation.services.overview import ProjectOverview
 
 # The walk of the data: one word per stage, in this order, everywhere.
@@ -100,20 +100,23 @@ def is_decomposed(overview: ProjectOverview) -> bool:
     """Whether every example has STUs, or a machine has looked since the last import (a reference may have no text)."""
     if overview.examples_with_stus >= overview.examples:
         return True
-    done = Run.objects.filter(project=overview.project, state=RunState.DONE).order_by("-pk")
-    looked = done.filter(stage=Stage.DECOMPOSE).first()
+    done = Run.objects.filter(project=overview.project, state=RunState.DONE)
+    looked = done.filter(stage=Stage.DECOMPOSE).order_by("-started_at").first()
     imports = done.filter(stage=Stage.IMPORT).exclude(parameters__dry_run=True)
-    return looked is not None and not imports.filter(pk__gt=looked.pk).exists()
+    return looked is not None and not imports.filter(ended_at__gt=looked.started_at).exists()
 
 
 def _rank_card(overview: ProjectOverview, examples: str) -> StageCard:
-    ranked = Ranking.objects.filter(
-        sentence__reference__example__project=overview.project, sentence__reference__example__trashed_at__isnull=True
+    newer = Sentence.objects.filter(
+        reference=OuterRef("sentence__reference"), revision__gt=OuterRef("sentence__revision")
     )
+    live = {"sentence__reference__example__project": overview.project}
+    ranked = Ranking.objects.filter(~Exists(newer), **live, sentence__reference__example__trashed_at__isnull=True)
     number = ranked.aggregate(n=Count("sentence", distinct=True))["n"]
     if not number:
         return StageCard("rank", "wait", _("not ranked"))
-    return StageCard("rank", "done", _counted(number, "sentence"), examples)
+    share = min(number / overview.sentences, 1) if overview.sentences else 1
+    return StageCard("rank", "done" if share == 1 else "now", _counted(number, "sentence"), examples, share)
 
 
 def _write_card(overview: ProjectOverview, url: str) -> StageCard:

@@ -10,13 +10,15 @@ from typing import Any
 
 from annotation.decomposing_benchmark import SETS, Figure, read_lines, read_units
 from annotation.ranking.features import NAMES
-from annotation.ranking.regressor import SEED_SETTINGS, fit, train_ranker
+from annotation.ranking.regressor import SEED_SETTINGS, SETTINGS, fit, load_ranker, train_ranker
 from annotation.ranking.rows import TrainingRow, training_rows
 from annotation.splitting import marked_sentences
 
 FOLDS = 5
 REPEATS = 20
 RESAMPLES = 1_000
+RIDGE = 100.0
+SHIPPED_ON = "realsumm"
 Predict = Callable[[Sequence[TrainingRow], Sequence[TrainingRow]], list[float]]
 """Learns from some rows, predicts others."""
 
@@ -34,6 +36,11 @@ def benchmark_easiness(data: Path | None) -> Iterator[Figure]:
         splits = [published_split(folder, rows), *(seeded_split(rows, seed) for seed in range(REPEATS))]
         for suffix, (who, predict) in PREDICTORS.items():
             yield from _figures(key, suffix, who, rows, predict, splits)
+        if key != SHIPPED_ON:
+            found = load_ranker().predict([row.features for row in rows])
+            gold = [row.easiness for row in rows]
+            yield f"{key}.spearman_shipped", rank_correlation(found, gold), "the ranker that ships, on another corpus"
+            yield f"{key}.mae_shipped", mean_error(found, gold), "the ranker that ships: mean absolute error"
 
 
 def read_references(folder: Path) -> Iterator[tuple[str, tuple[str, list[tuple[int, int]]], list[str]]]:
@@ -111,13 +118,34 @@ def predict_ranker(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]
     return ranker.predict([row.features for row in outside])
 
 
+def predict_free(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]) -> list[float]:
+    booster = fit([row.features for row in inside], [row.easiness for row in inside], SETTINGS)
+    return _predicted(booster, [row.features for row in outside])
+
+
 def predict_projected(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]) -> list[float]:
+    booster = fit([row.projected for row in inside], [row.easiness for row in inside], SEED_SETTINGS)
+    return _predicted(booster, [row.projected for row in outside])
+
+
+def _predicted(booster: Any, rows: Sequence[Sequence[float]]) -> list[float]:
     import numpy
     import xgboost
 
-    booster = fit([row.projected for row in inside], [row.easiness for row in inside], SEED_SETTINGS)
-    rows = numpy.array([row.projected for row in outside], dtype=numpy.float32)
-    return [float(value) for value in booster.predict(xgboost.DMatrix(rows))]
+    return [float(value) for value in booster.predict(xgboost.DMatrix(numpy.array(rows, dtype=numpy.float32)))]
+
+
+def predict_line(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]) -> list[float]:
+    """Ridge regression over the same features: what a straight line makes of them."""
+    import numpy
+
+    rows = numpy.array([row.features for row in inside])
+    gold = numpy.array([row.easiness for row in inside])
+    centre, spread = rows.mean(0), rows.std(0) + 1e-9
+    scaled = (rows - centre) / spread
+    weights = numpy.linalg.solve(scaled.T @ scaled + RIDGE * numpy.eye(rows.shape[1]), scaled.T @ (gold - gold.mean()))
+    asked = (numpy.array([row.features for row in outside]) - centre) / spread
+    return [float(value) for value in asked @ weights + gold.mean()]
 
 
 def predict_length(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]) -> list[float]:
@@ -141,6 +169,8 @@ def predict_mean(inside: Sequence[TrainingRow], outside: Sequence[TrainingRow]) 
 
 PREDICTORS: dict[str, tuple[str, Predict]] = {
     "": ("ranker", predict_ranker),
+    "_free": ("without directions", predict_free),
+    "_line": ("ridge regression", predict_line),
     "_69projected": ("69-projected", predict_projected),
     "_length": ("minus the length", predict_length),
     "_mean": ("the mean", predict_mean),

@@ -285,7 +285,6 @@ LANGUAGES = [("en", "English"), *sorted(_names[name] for name in _folders if nam
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-# The largest import, in bytes: one file, or all files of a folder or of an unpacked zip together.
 # The trained regressor of easiness; "" for the one that ships.
 RANKER = env.str("PYRAMID_RANKER", default="")
 
@@ -298,6 +297,7 @@ ALLENNLP_MODELS = {
 }
 ALLENNLP_SECONDS = env.float("ALLENNLP_SECONDS", default=120.0)
 
+# The largest import, in bytes: one file, or all files of a folder or of an unpacked zip together.
 _import_max_mb = env.str("IMPORT_MAX_MB", default="256")
 if not re.fullmatch(r"[1-9]\d{0,5}", _import_max_mb):
     raise ImproperlyConfigured(f"IMPORT_MAX_MB is {_import_max_mb!r}. Set it to a whole number of megabytes from 1.")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
+from annotation.batching import batched_by_size
 from annotation.cleaning import Cleaned, clean
 from annotation.decomposing.clauses import load_forms
 from annotation.decomposing.headlines import parse_sentences
@@ -59,16 +60,7 @@ def warm_up() -> None:
 
 
 def _batches(texts: Iterable[SplitText]) -> Iterator[list[SplitText]]:
-    batch: list[SplitText] = []
-    characters = 0
-    for text in texts:
-        if batch and (len(batch) == TEXTS_PER_BATCH or characters + len(text[0]) > CHARACTERS_PER_BATCH):
-            yield batch
-            batch, characters = [], 0
-        batch.append(text)
-        characters += len(text[0])
-    if batch:
-        yield batch
+    return batched_by_size(texts, lambda text: len(text[0]), most=TEXTS_PER_BATCH, characters=CHARACTERS_PER_BATCH)
 
 
 def _measure_batch(parser: Parser, texts: list[SplitText]) -> list[list[DecomposedSentence]]:

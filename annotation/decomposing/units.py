@@ -13,7 +13,7 @@ from annotation.decomposing.naming import Naming, subject_words
 from annotation.decomposing.nominals import NounReader
 from annotation.decomposing.phrases import spans, trim, write
 from annotation.decomposing.straightening import straighten
-from annotation.languages import is_foreign
+from annotation.languages import is_foreign, tell_language
 from annotation.parses import Parse
 
 
@@ -32,7 +32,6 @@ FUNCTION_TAGS = frozenset({"DT", "POS", "PRP$"})
 FOREIGN, TOO_LONG = "another language", "too long"
 FLAGS = frozenset({FOREIGN, TOO_LONG})
 MIN_WORDS = 2
-FEW_WORDS = 8
 MAX_TOKENS = 300
 MAX_WORDS = 40
 MAX_WHOLE = 100  # of a "sentence" that is none
@@ -65,7 +64,8 @@ def _decompose_sentence(parse: Parse, naming: Naming, told: set[Content], *, is_
     if len(parse.tokens) > MAX_TOKENS:
         return _whole(parse, TOO_LONG)
     text = parse.text[parse.lead :]
-    if is_foreign(text) or (is_foreign_text and len(text.split()) < FEW_WORDS):
+    language = tell_language(text)
+    if language == "foreign" or (language == "unsure" and is_foreign_text):
         return _whole(parse, FOREIGN)
     if parse.lead and naming.main is None:
         return _whole(parse)  # nobody was named who could have done it

@@ -3,7 +3,7 @@
 Each has a name, a direction (whether more of it makes a sentence easier, harder, or either) and words for people, where
 there is much of it and where there is little. The directions are what one would say before seeing any data; the
 regressor is held to them, which keeps it from learning noise from a few hundred sentences. Units are looked at by their
-words alone, so those of people, of a rule or of a corpus are measured alike.
+words; two features ask for the rule that made a unit, and go by its words where it is not known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ PRONOUNS = frozenset({"he", "she", "it", "they", "we", "i", "you", "this", "that
 POSSESSIVES = frozenset({"his", "her", "their", "its", "my", "our"})
 SHORT_UNIT = 8
 WINDOW = 5
+WHOLE = 0.9
 EASIER, HARDER, EITHER = 1, -1, 0
+SentenceUnits = Sequence[tuple[str, str]]
+"""The units of a sentence as (text, rule); the rule is "" where a person or a corpus wrote them."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Described:
 
     parse: Parse
     units: Sequence[str]
-    rules: Sequence[str]
+    rules: Sequence[str]  # the rule that made each, "" where it is not known
     other_sentences: Sequence[str]
     reference_units: Sequence[str]
     is_first: bool
@@ -57,7 +60,7 @@ class Described:
 
     @cached_property
     def unit_words(self) -> list[list[str]]:
-        return [unit.split() for unit in self.units]
+        return [unit.split() or [""] for unit in self.units]
 
     @cached_property
     def root(self) -> Token | None:
@@ -129,7 +132,7 @@ def told_elsewhere(described: Described) -> float:
 
 def topic_subjects(described: Described) -> float:
     starts = Counter(" ".join(unit.split()[:2]) for unit in described.reference_units)
-    topic = starts.most_common(1)[0][0] if starts else ""
+    topic = max(starts, key=lambda start: (starts[start], start), default="")
     return described.share_of_units(lambda words: " ".join(words[:2]) == topic)
 
 
@@ -137,6 +140,29 @@ def bare_nouns(described: Described) -> float:
     nouns = [word for word in described.words if word.tag == "NN" and word.dep not in ("compound", "amod")]
     bare = [noun for noun in nouns if not described.parse.kids(noun, "det", "poss", "nummod")]
     return len(bare) / described.count
+
+
+def clause_units(described: Described) -> float:
+    """Units from a main clause. Where the rules are not known: units that hold a main verb."""
+    if all(described.rules):
+        return sum(rule == "clause" for rule in described.rules)
+    verbs = [word for word in described.parse.tokens if word.pos in ("VERB", "AUX") and is_main(described.parse, word)]
+    wanted = {stem for verb in verbs for stem in stems(verb.text)}
+    return sum(bool(wanted & stems(unit).keys()) for unit in described.units)
+
+
+def is_main(parse: Parse, word: Token) -> bool:
+    """The root of a sentence, or joined to it ("won and left")."""
+    while word.dep == "conj":
+        word = parse.head(word)
+    return word.head == word.index
+
+
+def whole_units(described: Described) -> float:
+    """Units that are the sentence itself. Where the rules are not known: units as long as the sentence."""
+    if all(described.rules):
+        return sum(rule in ("whole sentence", "no verb") for rule in described.rules)
+    return sum(len(words) >= WHOLE * described.count for words in described.unit_words)
 
 
 def has_subject(described: Described) -> float:
@@ -176,12 +202,10 @@ FEATURES = (
     # --- the units
     Feature("units", EASIER, "many units",
             "few units", lambda d: len(d.units)),
-    Feature("clause units", EASIER, "several units from its main clause",
-            "few units from its main clause",
-            lambda d: sum(rule == "clause" for rule in d.rules)),
+    Feature("clause units", EASIER, "several units about its main verb",
+            "few units about its main verb", clause_units),
     Feature("whole sentence", HARDER, "no fact was found: the whole sentence is a unit",
-            "facts were found in it",
-            lambda d: sum(rule in ("whole sentence", "no verb") for rule in d.rules)),
+            "facts were found in it", whole_units),
     Feature("words per unit", HARDER, "many words for each unit",
             "few words for each unit", lambda d: d.count / max(len(d.units), 1)),
     Feature("unit words", EASIER, "the units say much for its length",
@@ -248,8 +272,8 @@ def measure_features(described: Described) -> list[float]:
     return [float(feature.measure(described)) for feature in FEATURES]
 
 
-def describe_reference(parses: Sequence[Parse], units: Sequence[Sequence[tuple[str, str]]]) -> list[Described]:
-    """The sentences of a reference, each given with its units as (text, rule)."""
+def describe_reference(parses: Sequence[Parse], units: Sequence[SentenceUnits]) -> list[Described]:
+    """The sentences of a reference, each given with its units."""
     told = [text for own in units for text, _ in own]
     return [
         Described(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from itertools import chain, islice
+from pathlib import Path
 
+from annotation.batching import batched_by_size
 from annotation.cleaning import clean
 from annotation.decomposing.headlines import parse_sentences
 from annotation.decomposing.straightening import straighten
+from annotation.decomposing.texts import CHARACTERS_PER_BATCH, TEXTS_PER_BATCH
 from annotation.parses import Parser
-from annotation.ranking.features import describe_reference, measure_features
+from annotation.ranking import features
+from annotation.ranking.features import SentenceUnits, describe_reference, measure_features
 
-TEXTS_PER_BATCH = 64
-SentenceUnits = list[tuple[str, str]]
-"""The units of a sentence, as (text, rule)."""
-GivenText = tuple[str, list[tuple[int, int]], list[SentenceUnits]]
+MEASURE = sha256(Path(features.__file__).read_bytes()).hexdigest()[:8]
+"""Names the way features are measured: another way, other rankings."""
+GivenText = tuple[str, list[tuple[int, int]], Sequence[SentenceUnits]]
 """A text, the spans of its sentences, and the units of each."""
 
 
@@ -24,9 +28,7 @@ def measure_texts(texts: Iterable[GivenText], parser: Parser) -> Iterator[list[l
 
 
 def _batches(texts: Iterable[GivenText]) -> Iterator[list[GivenText]]:
-    waiting = iter(texts)
-    while batch := list(islice(waiting, TEXTS_PER_BATCH)):
-        yield batch
+    return batched_by_size(texts, lambda text: len(text[0]), most=TEXTS_PER_BATCH, characters=CHARACTERS_PER_BATCH)
 
 
 def _measure_batch(parser: Parser, texts: list[GivenText]) -> list[list[list[float]]]:

@@ -59,6 +59,8 @@ def load_published(path: Path) -> PublishedRegressor:
         if learner["objective"]["name"] != "reg:squarederror" or int(parameters["num_feature"]) != len(NAMES):
             raise UnknownRegressor(f"{path} is no regressor over {len(NAMES)} features.")
         return PublishedRegressor(_single(float(parameters["base_score"])), tuple(map(_tree, trees)))
+    except OSError as error:
+        raise UnknownRegressor(f"{path} cannot be read: {error.strerror}. Check the path.") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UnknownRegressor(f"{path} is no regressor as Zhang and Bansal published them: {error}") from error
 

@@ -7,13 +7,15 @@ round, each on a part of the sentences and of the features, keep a few hundred s
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from annotation.ranking.features import EASIER, EITHER, FEATURES, NAMES
+from annotation.decomposing.units import FLAGS
+from annotation.ranking.features import EASIER, EITHER, FEATURES, NAMES, SentenceUnits
 
 SHIPPED = Path(__file__).parent / "shipped" / "ranker.json"
 FORMAT = 1
@@ -75,7 +77,12 @@ class Ranker:
             "seen": sorted(self.seen),
             "booster": json.loads(bytes(self.booster.save_raw("json"))),
         }
-        path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            draft.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+            draft.replace(path)  # a worker that reads meanwhile sees the old one or the new one
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def train_ranker(rows: Rows, easiness: Sequence[float], *, seen: Sequence[str] = (), trained_on: str = "") -> Ranker:
@@ -109,8 +116,22 @@ def load_ranker(path: Path = SHIPPED) -> Ranker:
         booster = xgboost.Booster()
         booster.load_model(bytearray(json.dumps(content["booster"]).encode()))
         return Ranker(booster, content["signature"], content["trained_on"], frozenset(content["seen"]))
-    except (OSError, KeyError, TypeError, json.JSONDecodeError, xgboost.core.XGBoostError) as error:
-        raise UnknownRanker(f"{path} is no ranker ({error}). Train one: manage.py train_ranker") from error
+    except UnknownRanker:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, xgboost.core.XGBoostError) as error:
+        why = error.strerror if isinstance(error, OSError) else type(error).__name__
+        raise UnknownRanker(
+            f"{path} is no ranker ({why}). Train one with manage.py train_ranker, or mend PYRAMID_RANKER."
+        ) from error
+
+
+def rate(ranker: Ranker, rows: Rows, units: Sequence[SentenceUnits]) -> list[tuple[float, list[Reason]]]:
+    """Easiness and reasons of sentences. One without units, or where no fact was looked for, is as hard as can be."""
+    values, reasons = ranker.predict(rows), ranker.explain(rows)
+    return [
+        (value, why) if any(rule not in FLAGS for _, rule in own) else (0.0, [Reason("units", 0.0, -value)])
+        for value, why, own in zip(values, reasons, units, strict=True)
+    ]
 
 
 def reason_words(reason: dict[str, Any]) -> tuple[str, bool]:

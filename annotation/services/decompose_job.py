@@ -61,19 +61,22 @@ def do_decompose(run: Run, ticket: Ticket) -> None:
     assert project is not None, "a decomposition has a project"
     assert now is not None, "a claimed run has begun"
     try:
-        parser = load_parser()
-    except WrongWeights as error:
+        parser, ranker = load_parser(), current_ranker()
+    except (WrongWeights, UnknownRanker) as error:
         raise JobRefused(str(error)) from error
     missing_only = bool(run.parameters.get("missing_only"))
     report = decompose_project(project, parser, now=now, progress=ticket.report, missing_only=missing_only)
-    try:
-        ranker = current_ranker()
-    except UnknownRanker as error:
-        raise JobRefused(str(error)) from error
     ranked = rank_project(project, ranker, parser, now=now, progress=ticket.report)
     with transaction.atomic():
-        detail = {**report.as_dict(), "ranked": ranked}
-        record_audit("decompose", project, target=parser.name, actor=run.started_by, now=now, detail=detail)
+        detail = {**report.as_dict(), **ranked.as_dict()}
+        record_audit(
+            "decompose",
+            project,
+            target=f"{parser.name} {ranker.signature}",
+            actor=run.started_by,
+            now=now,
+            detail=detail,
+        )
         ticket.finish(
             project=project,
             counts={**detail, "look_at": report.look_at},

@@ -13,11 +13,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from operator import itemgetter
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 
+from annotation.batching import batched_by_size
 from annotation.decomposing.texts import DecomposedSentence, SplitText, decompose_split
 from annotation.decomposing.units import FLAGS, VERSION
 from annotation.models import Contributor, Example, Project, Provenance, Reference, Sentence, Unit, UnitKind
@@ -72,8 +74,9 @@ def decompose_project(
     wanted = references_without_units(project) if missing_only else _references(project)
     ids = sorted(wanted.values_list("pk", Length("text")))
     start = 0
-    for batch in _batches(ids):
-        rows = Reference.objects.filter(pk__in=batch).order_by("pk")
+    batches = batched_by_size(ids, itemgetter(1), most=REFERENCES_PER_BATCH, characters=CHARACTERS_PER_BATCH)
+    for batch in batches:
+        rows = Reference.objects.filter(pk__in=[key for key, _ in batch]).order_by("pk")
         references = list(rows.select_related("example").defer("example__document"))
         # Parsed outside of the transaction: it takes seconds, in which others may write.
         found = list(_decompose(references, parser, report))
@@ -88,20 +91,6 @@ def decompose_project(
         start += len(batch)
     progress("decomposing", len(ids), len(ids))
     return report
-
-
-def _batches(ids: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """Ids of references in batches that fit into memory and are done in seconds."""
-    batch: list[int] = []
-    characters = 0
-    for key, length in ids:
-        if batch and (len(batch) == REFERENCES_PER_BATCH or characters + length > CHARACTERS_PER_BATCH):
-            yield batch
-            batch, characters = [], 0
-        batch.append(key)
-        characters += length
-    if batch:
-        yield batch
 
 
 def _came_too_late(reference: Reference, found: Sequence[DecomposedSentence], *, missing_only: bool) -> bool:

@@ -251,6 +251,7 @@ def _names(word: str) -> str:
         "units": _("STUs made"),
         "superseded": _("STUs put aside"),
         "ranked": _("Sentences ranked"),
+        "unranked": _("References that could not be ranked; see the log"),
         "flagged": _("References to look at: another language, too long, or no unit"),
         "failed": _("References that failed; see the log"),
     }

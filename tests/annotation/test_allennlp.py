@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,36 @@ def test_a_process_that_hangs_is_ended(models):
         models.clusters([["HANG"]])
     models.seconds = 5
     assert models.ready() == ["srl"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [sys.executable, "-c", "import time; time.sleep(60)"],  # never reads: a long question fills the pipe
+        ["sh", "-c", "sleep 60; true"],  # a child holds the pipes open
+        [sys.executable, "-c", "import os, time; os.close(1); time.sleep(60)"],  # closes its output and lives on
+    ],
+)
+def test_no_process_can_hold_us_longer_than_the_limit(command, monkeypatch):
+    monkeypatch.setattr("annotation.allennlp.client.GRACE", 0.5)
+    models = AllenNlp("", {}, seconds=0.5, command=command)
+    started = time.monotonic()
+    with pytest.raises(AllenNlpFailed):
+        models.clusters([["word"] * 100_000])
+    models.close()
+    assert time.monotonic() - started < 20  # a bound on hanging, no measure of speed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['{"clusters": [[1]]}', '{"clusters": [[[0, 99]]]}', '{"clusters": 3}', "{}", '{"clusters": [[[1, 0]]]}'],
+)
+def test_an_answer_of_another_shape_is_told(answer, tmp_path):
+    echo = "import sys, json\nfor line in sys.stdin: print(json.dumps({**json.loads(sys.argv[1]), 'id': json.loads(line)['id']}), flush=True)"
+    models = AllenNlp("", {}, seconds=10, command=[sys.executable, "-c", echo, answer], log=tmp_path / "new" / "log")
+    with pytest.raises(AllenNlpFailed, match="no clusters as they were asked for"):
+        models.clusters([["a", "b"]])
+    models.close()
 
 
 @pytest.mark.parametrize(("word", "message"), [("ERROR", "ValueError: no"), ("NONSENSE", "nonsense")])

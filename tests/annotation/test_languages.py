@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.languages import is_foreign
+from annotation.languages import is_foreign, tell_language
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,8 @@ def test_other_languages_are_foreign(text: str) -> None:
 )
 def test_english_and_what_cannot_be_told_is_not_foreign(text: str) -> None:
     assert not is_foreign(text)
+
+
+def test_few_words_are_unsure_and_common_ones_english() -> None:
+    assert tell_language("Die Brücke ist zu.") == "unsure"
+    assert tell_language("The mill closed on Friday.") == "english"

@@ -20,8 +20,9 @@ from annotation.allennlp.decomposing import decompose_by_seed_rule
 from annotation.decomposing.texts import DecomposedSentence, decompose_texts
 from annotation.decomposing.units import FLAGS
 from annotation.parses import Parser
-from annotation.ranking.published import UnknownRegressor, load_published
-from annotation.ranking.regressor import load_ranker
+from annotation.ranking.published import PublishedRegressor, UnknownRegressor, load_published
+from annotation.ranking.regressor import Ranker, UnknownRanker, rate
+from annotation.services.ranking import current_ranker
 
 MAX_SHOWN = 10
 
@@ -52,10 +53,13 @@ class Command(BaseCommand):
         if problems:
             more = f"\n… and {len(problems) - MAX_SHOWN:,} more" if len(problems) > MAX_SHOWN else ""
             raise CommandError("Nothing was written.\n" + "\n".join(problems[:MAX_SHOWN]) + more)
+        check_options(rule, regressor)
         try:
             parser = load_parser()
-        except WrongWeights as error:
-            raise CommandError(str(error)) from error
+            ranker = current_ranker() if rule == "embedded" else None
+            published = load_published(regressor) if regressor else None
+        except (WrongWeights, UnknownRanker, UnknownRegressor) as error:
+            raise CommandError(f"Nothing was written. {error}") from error
         try:
             with NamedTemporaryFile(
                 "w", encoding="utf-8", dir=target.parent, prefix=".decompose-", delete=False
@@ -65,21 +69,32 @@ class Command(BaseCommand):
                     quiet = not self.stderr.isatty()
                     flags: Counter[str] = Counter()
                     if rule == "seed":
-                        count = write_by_seed_rule(source, file.write, parser, regressor, quiet=quiet)
+                        count = write_by_seed_rule(source, file.write, parser, published, quiet=quiet)
                     else:
-                        count, flags = write_lines(source, file.write, parser, quiet=quiet)
+                        assert ranker is not None
+                        count, flags = write_lines(source, file.write, parser, ranker, quiet=quiet)
                     file.flush()
                     draft.chmod(0o644)
                     draft.replace(target)  # appears when it is complete, or not at all
                 finally:
                     draft.unlink(missing_ok=True)
-        except (AllenNlpFailed, UnknownRegressor) as error:
+        except AllenNlpFailed as error:
             raise CommandError(f"Nothing was written. {error}") from error
         except OSError as error:
             raise CommandError(f"{target} cannot be written: {error.strerror}. Name another file.") from error
-        self.stdout.write(f"Written to {target}: {count:,} texts.")
+        by = f" Easiness by {ranker.signature}." if ranker else ""
+        self.stdout.write(f"Written to {target}: {count:,} texts.{by}")
         for rule, number in sorted(flags.items()):
             self.stdout.write(f"Sentences kept whole, {rule}: {number:,}.")
+
+
+def check_options(rule: str, regressor: Path | None) -> None:
+    if rule == "embedded" and regressor:
+        raise CommandError("--regressor belongs to --rule seed; the embedded rule has its own ranker (PYRAMID_RANKER).")
+    needed = ["srl", *(["constituency"] if regressor else [])] if rule == "seed" else []
+    if needed and not (settings.ALLENNLP_PYTHON and all(settings.ALLENNLP_MODELS[name] for name in needed)):
+        names = " and ".join(["ALLENNLP_PYTHON", *(f"ALLENNLP_{name.upper()}" for name in needed)])
+        raise CommandError(f"Set {names} (see .env.example), or use the embedded rule.")
 
 
 def read_lines(source: Path) -> Iterator[tuple[int, Any]]:
@@ -119,17 +134,17 @@ def has_lone_surrogates(line: dict[str, Any]) -> bool:
 
 
 def write_lines(
-    source: Path, write: Callable[[str], object], parser: Parser, *, quiet: bool
+    source: Path, write: Callable[[str], object], parser: Parser, ranker: Ranker, *, quiet: bool
 ) -> tuple[int, Counter[str]]:
     """Decompose every line, in the order of the file. How many there were, and how many sentences no rule fits."""
     lines, texts = tee(line for _, line in read_lines(source))
-    ranker = load_ranker()
     found = decompose_texts((line["text"] for line in texts), parser, measured=True)
     count, flags = 0, Counter[str]()
     for line, sentences in tqdm(zip(lines, found, strict=True), disable=quiet, unit=" texts"):
-        easiness = ranker.predict([sentence.features for sentence in sentences])
+        units = [[(unit.text, unit.rule) for unit in sentence.units] for sentence in sentences]
+        rated = rate(ranker, [sentence.features for sentence in sentences], units)
         described = [
-            describe(line["text"], sentence, value) for sentence, value in zip(sentences, easiness, strict=True)
+            describe(line["text"], sentence, value) for sentence, (value, _) in zip(sentences, rated, strict=True)
         ]
         write(json.dumps({"id": line["id"], "sentences": described}, ensure_ascii=False) + "\n")
         count += 1
@@ -138,12 +153,9 @@ def write_lines(
 
 
 def write_by_seed_rule(
-    source: Path, write: Callable[[str], object], parser: Parser, regressor: Path | None, *, quiet: bool
+    source: Path, write: Callable[[str], object], parser: Parser, published: PublishedRegressor | None, *, quiet: bool
 ) -> int:
     """The same by AllenNLP and the rule of the paper. Sentences are those after coreference was resolved."""
-    if not settings.ALLENNLP_PYTHON or not settings.ALLENNLP_MODELS["srl"]:
-        raise AllenNlpFailed("Set ALLENNLP_PYTHON and ALLENNLP_SRL (see .env.example), or use the embedded rule.")
-    published = load_published(regressor) if regressor else None
     models = AllenNlp(
         settings.ALLENNLP_PYTHON,
         settings.ALLENNLP_MODELS,
