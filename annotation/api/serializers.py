@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.forms import FORMAT_CHOICES
@@ -54,6 +55,15 @@ class ExampleSerializer(serializers.ModelSerializer[Example]):
         read_only_fields = fields
 
 
+class ReasonSerializer(serializers.Serializer[Any]):
+    """A feature that moved the easiness of a sentence."""
+
+    feature = serializers.CharField()
+    value = serializers.FloatField()
+    effect = serializers.FloatField(help_text="By how much it moved it; above 0 is easier.")
+    words = serializers.CharField()
+
+
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     example = serializers.CharField(source="reference.example.key", read_only=True)
     reference = serializers.CharField(source="reference.key", read_only=True)
@@ -72,6 +82,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
         )  # fmt: skip
         read_only_fields = fields
 
+    @extend_schema_field(ReasonSerializer(many=True, allow_null=True))
     def get_reasons(self, sentence: Sentence) -> list[dict[str, Any]] | None:
         reasons = getattr(sentence, "reasons", None)
         return reasons and [{**reason, "words": reason_words(reason)[0]} for reason in reasons]

@@ -87,6 +87,7 @@ class RankingView:
     easiness: float
     reasons: list[tuple[str, bool]]
     was_seen: bool
+    ranker: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def newest_rankings(example: Example) -> dict[tuple[str, int, int], RankingView]
     rows = Ranking.objects.filter(sentence__reference__example=example).order_by("revision")
     return {
         (row.sentence.reference.key, row.sentence.revision, row.sentence.position): RankingView(
-            row.easiness, [reason_words(reason) for reason in row.reasons], row.was_seen
+            row.easiness, [reason_words(reason) for reason in row.reasons], row.was_seen, row.ranker
         )
         for row in rows.select_related("sentence__reference")
     }

@@ -17,11 +17,12 @@ import pytest
 from django.core.management import CommandError
 
 from annotation import models
+from annotation.services import jobs
 from annotation.services.demo import DEMO_PROJECT, load_demo
 from scoring.services import human_scores
 from tests.conftest import NOW
 from workbench import processes
-from workbench.management.commands.demo import checked_port
+from workbench.management.commands.demo import analyse_demo, checked_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -65,6 +66,19 @@ def test_a_taken_port_gets_a_clear_message():
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=f"Port {port} is taken.*make demo PORT={port + 1}"):
             checked_port(str(port))
+
+
+@pytest.mark.django_db
+def test_the_demo_is_analysed_once(monkeypatch):
+    sent = []
+    monkeypatch.setattr("workbench.management.commands.demo.send_run", sent.append)
+    load_demo(password="p", now=NOW)
+    analyse_demo()
+    (run,) = sent
+    assert (run.stage, run.state, run.parameters["missing_only"]) == ("decompose", "queued", False)
+    jobs.run_job(run.pk)
+    analyse_demo()
+    assert len(sent) == 1  # every reference has its units
 
 
 def start_demo(var: Path, port: int) -> subprocess.Popen[str]:

@@ -100,3 +100,9 @@ def test_https_behind_a_proxy_that_is_not_trusted_is_found(settings):
 def test_without_its_tables_the_rest_is_not_asked(client, monkeypatch):
     monkeypatch.setitem(health.CHECKS, "migrations", lambda: "3 migration(s) are not applied.")
     assert list(client.get(reverse("readyz")).json()) == ["ready", "database", "migrations"]
+
+
+def test_the_doctor_sees_a_ranker_that_is_none(settings, tmp_path):
+    assert doctor._ranker_problem() is None
+    settings.RANKER = str(tmp_path / "none.json")
+    assert "mend PYRAMID_RANKER" in doctor._ranker_problem()

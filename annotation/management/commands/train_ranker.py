@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *, project: str, target: Path, **options: Any) -> None:
         from annotation.spacy_parser import WrongWeights, load_parser
 
-        found = find_project(project)
+        found = find_project(project, by_slug=True)
         if found is None:
             raise CommandError(f"There is no project {project!r}. Import a corpus with SCUs first.")
         if target.exists() and not target.is_file():
@@ -36,7 +36,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if len(rows) < MIN_SENTENCES:
             raise CommandError(
-                f"{project!r} has {len(rows)} sentences with SCUs, and a ranker needs at least {MIN_SENTENCES}."
+                f"{project!r} has {len(rows)} sentences with SCUs, and a ranker needs at least {MIN_SENTENCES}. "
+                "A reference that was not split yet counts as one: run Split and decompose first."
             )
         ranker = train_ranker(
             [row.features for row in rows],

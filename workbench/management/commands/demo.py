@@ -22,7 +22,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.services.demo import DemoLogin, load_demo
+from annotation.models import Project
+from annotation.services.decompose_job import lacks_units, request_decompose
+from annotation.services.demo import DEMO_PROJECT, DemoLogin, load_demo
+from annotation.tasks import send_run
 from workbench import processes
 
 HOST = "127.0.0.1"  # the demo has known logins: it is for this machine alone
@@ -48,6 +51,7 @@ class Command(BaseCommand):
         password = demo_password()
         (settings.VAR_DIR / "demo-address").write_text(f"http://{HOST}:{number}", encoding="ascii")
         logins = load_demo(password=password, now=timezone.now())
+        analyse_demo()
         logs = settings.VAR_DIR / "log"
         logs.mkdir(exist_ok=True)
         children = {"web": start_web(number, logs / "web.log"), "worker": start_worker(logs / "worker.log")}
@@ -81,6 +85,13 @@ class Command(BaseCommand):
     def watch(children: dict[str, subprocess.Popen[bytes]], logs: Path, stop: threading.Event) -> None:
         while not stop.wait(0.5):
             refuse_dead(children, logs)
+
+
+def analyse_demo() -> None:
+    """Let the worker split, decompose and rank the demo corpus, where that has not been done."""
+    project = Project.objects.filter(name=DEMO_PROJECT, trashed_at__isnull=True).first()
+    if project is not None and lacks_units(project):
+        send_run(request_decompose(project, now=timezone.now()))
 
 
 def checked_port(text: str) -> int:

@@ -11,6 +11,8 @@ from django.core import checks
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
+from annotation.ranking.regressor import UnknownRanker
+from annotation.services.ranking import current_ranker
 from workbench import health
 
 
@@ -37,6 +39,7 @@ def diagnose() -> Iterator[tuple[str, str | None]]:
     )
     yield f"folder {settings.VAR_DIR}", _folder_problem()
     yield "static files", _static_problem()
+    yield f"ranker {settings.RANKER or 'that ships'}", _ranker_problem()
     yield from health.problems()
 
 
@@ -53,6 +56,14 @@ def _settings_problem(vendor: str) -> str | None:
     warnings = checks.run_checks(include_deployment_checks=settings.PRODUCTION)
     shown = [message for message in warnings if not message.is_silenced()]
     return f"{shown[0].msg} ({shown[0].id}; manage.py check --deploy lists all)" if shown else None
+
+
+def _ranker_problem() -> str | None:
+    try:
+        current_ranker()
+    except UnknownRanker as error:
+        return str(error)
+    return None
 
 
 def _folder_problem() -> str | None:
