@@ -68,7 +68,7 @@ def test_a_taken_port_gets_a_clear_message():
             checked_port(str(port))
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_the_demo_is_analysed_once(monkeypatch):
     sent = []
     monkeypatch.setattr("workbench.management.commands.demo.send_run", sent.append)
