@@ -101,12 +101,19 @@ def _figures(
             rank_correlation(first_order, gold),
             f"{who}: rank correlation",
         )
-        for name, value in zip(("low", "high"), interval(rows, first_order), strict=True):
+        bounds = interval(rows, lambda drawn: rank_correlation(_of(first_order, drawn), _of(gold, drawn)))
+        for name, value in zip(("low", "high"), bounds, strict=True):
             yield f"{key}.spearman_{name}{suffix}", value, f"{who}: 95 % interval over examples"
         repeated = fmean(rank_correlation(found, gold) for found in orders)
         yield f"{key}.spearman_repeat{suffix}", repeated, f"{who}: mean over {REPEATS} other splits"
     yield f"{key}.mae{suffix}", mean_error(first, gold), f"{who}: mean absolute error"
     yield f"{key}.mae_ratio{suffix}", mean_error(first, gold) / mean_error(means, gold), f"{who}: over that of the mean"
+    bounds = interval(
+        rows,
+        lambda drawn: mean_error(_of(first, drawn), _of(gold, drawn)) / mean_error(_of(means, drawn), _of(gold, drawn)),
+    )
+    for name, value in zip(("low", "high"), bounds, strict=True):
+        yield f"{key}.mae_ratio_{name}{suffix}", value, f"{who}: 95 % interval over examples"
     yield f"{key}.mae_ratio_repeat{suffix}", fmean(ratios), f"{who}: the same over {REPEATS} other splits"
 
 
@@ -194,8 +201,8 @@ def mean_error(found: Sequence[float], gold: Sequence[float]) -> float:
     return fmean(abs(one - other) for one, other in zip(found, gold, strict=True))
 
 
-def interval(rows: Sequence[TrainingRow], found: Sequence[float]) -> tuple[float, float]:
-    """The middle 95 % of the rank correlation over resampled examples."""
+def interval(rows: Sequence[TrainingRow], measure: Callable[[list[int]], float]) -> tuple[float, float]:
+    """The middle 95 % of a measure of some rows, given by their places, over resampled examples."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         places.setdefault(row.group, []).append(place)
@@ -203,6 +210,10 @@ def interval(rows: Sequence[TrainingRow], found: Sequence[float]) -> tuple[float
     values = []
     for _ in range(RESAMPLES):
         drawn = [place for group in chance.choices(groups, k=len(groups)) for place in places[group]]
-        values.append(rank_correlation([found[place] for place in drawn], [rows[place].easiness for place in drawn]))
+        values.append(measure(drawn))
     values.sort()
     return values[round(0.025 * RESAMPLES)], values[round(0.975 * RESAMPLES) - 1]
+
+
+def _of(values: Sequence[float], places: Sequence[int]) -> list[float]:
+    return [values[place] for place in places]

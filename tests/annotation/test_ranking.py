@@ -192,5 +192,5 @@ def test_the_measures():
     found = out_of_fold(rows, seeded_split(rows, 0), predict_ranker)
     assert rank_correlation(found, gold) > 0.8
     assert mean_error(found, gold) < mean_error(out_of_fold(rows, seeded_split(rows, 0), predict_mean), gold)
-    low, high = interval(rows, found)
-    assert low < rank_correlation(found, gold) < high
+    low, high = interval(rows, lambda drawn: mean_error([found[n] for n in drawn], [gold[n] for n in drawn]))
+    assert low < mean_error(found, gold) < high
