@@ -337,5 +337,6 @@ def test_every_model_is_exported_or_known_to_stay():
         "User", "ApiToken", "Membership", "Invitation", "Project",  # accounts belong to an installation; the project's name is in the header
         "Run", "Worker", "AuditEntry",  # what happened here, not what the corpus is
         "Task", "Judgement", "JudgementVersion",  # nothing writes them yet
+        "Ranking",  # predicted from what is exported: it comes out the same again
     }  # fmt: skip
     assert {model.__name__ for model in apps.get_app_config("annotation").get_models()} == exported | stays
