@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator
 
 from annotation.decomposing.facts import Fact
+from annotation.decomposing.frames import (
+    Frame,
+    Subject,
+    agree,
+    apart,
+    disagrees,
+    hangs_on,
+    in_order,
+    inflected,
+    is_plural,
+    is_word,
+    tells_where_or_when,
+)
 from annotation.decomposing.naming import FEMALE, MALE, Naming, possessive
 from annotation.decomposing.phrases import (
     KEPT_PREPOSITIONS,
-    QUOTES,
     Piece,
     conjuncts,
     is_choice,
@@ -18,98 +28,34 @@ from annotation.decomposing.phrases import (
     noun_phrase,
     trim,
     write,
+)  # fmt: skip
+from annotation.decomposing.vocabulary import (
+    ASIDES,
+    ASKED,
+    CLAIMS,
+    CONDITIONS,
+    DROPPED_ADVERBS,
+    HAPPENED,
+    KEPT_ADVERBS,
+    LIMITS,
+    MAX_ADJUNCTS,
+    MAX_CHOICE,
+    MAX_OBJECTS,
+    MAX_SUBJECTS,
+    MAX_TOGETHER,
+    NEEDS_BOTH,
+    NEEDS_MORE,
+    NO_PREDICATE,
+    NOBODY,
+    NOT_FACTUAL,
+    OBJECTS,
+    OTHER_TIMES,
+    PARTICIPLES,
+    RECIPROCAL,
+    RELATIVE,
+    SPEECH,
 )
 from annotation.parses import SUBJECTS, Parse, Token
-
-OBJECTS = ("dobj", "attr", "acomp", "oprd", "dative")
-NO_PREDICATE = frozenset({"aux", "auxpass", "amod", "compound", "case", "prep", "nmod", "det", "neg", "punct", "intj"})
-RELATIVE = frozenset({"who", "which", "that", "whom"})
-# Adverbs without which a statement would be false.
-KEPT_ADVERBS = frozenset({
-    "allegedly", "almost", "apparently", "barely", "falsely", "hardly", "longer", "mistakenly", "nearly", "never", "no",
-    "not", "only", "perhaps", "possibly", "probably", "rarely", "reportedly", "scarcely", "seldom", "supposedly",
-    "wrongly", "yet",
-})  # fmt: skip
-DROPPED_ADVERBS = frozenset({
-    "how", "when", "where", "why", "then", "now", "also", "so", "however", "meanwhile", "still", "just", "even",
-    "already", "therefore", "instead", "too", "there",
-})  # fmt: skip
-# What somebody claims, wants or denies is not so because they do.
-NOT_FACTUAL = frozenset({
-    "accuse", "allege", "argue", "believe", "claim", "consider", "deny", "doubt", "dispute", "expect", "fear",
-    "feel", "hope", "imagine", "insist", "predict", "reject", "refuse", "suggest", "suspect", "think", "threaten",
-    "urge", "want", "warn", "wish",
-})  # fmt: skip
-# Verbs that tell what somebody says, knows or shows.
-SPEECH = frozenset({
-    "acknowledge", "add", "admit", "agree", "announce", "answer", "ask", "confirm", "decide", "declare", "discover",
-    "explain", "find", "hear", "indicate", "know", "learn", "mean", "note", "notice", "promise", "prove", "read",
-    "realise", "realize", "recall", "remember", "reply", "report", "reveal", "rule", "say", "see", "show", "state",
-    "tell", "testify", "understand", "vow", "write",
-})  # fmt: skip
-# Prepositions whose verb tells what happened ("after carding an eagle"); with others it may not have ("from reaching").
-HAPPENED = frozenset({"after", "by", "despite", "while", "when", "upon", "following"})
-# With these, what "and" joins belongs together: nothing lies between one thing.
-NEEDS_BOTH = frozenset({"between", "among", "amongst", "both"})
-PLACES_AND_TIMES = frozenset({"GPE", "LOC", "FAC", "DATE", "TIME", "EVENT"})
-# Nouns for what somebody says or thinks: what follows them is not told as a fact.
-CLAIMS = frozenset({
-    "allegation", "announcement", "assertion", "belief", "chance", "claim", "concern", "evidence", "fear", "hope",
-    "idea", "possibility", "proof", "prospect", "report", "risk", "rumour", "rumor", "sign", "speculation",
-    "suggestion", "suspicion", "theory", "threat", "warning",
-})  # fmt: skip
-# A time that hangs on what these govern is not the verb's ("married until her death in 2001").
-OTHER_TIMES = frozenset({"until", "till", "before", "after", "since", "following"})
-CONDITIONS = frozenset({"if", "unless", "whether", "lest"})
-# Participles that are no past tense, so that without an auxiliary they are passive ("Drogba given an award").
-PARTICIPLES = frozenset({
-    "awoken", "beaten", "been", "begun", "bitten", "blown", "born", "broken", "chosen", "done", "drawn", "driven",
-    "drunk", "eaten", "fallen", "flown", "forbidden", "forgiven", "forgotten", "frozen", "given", "gone", "grown",
-    "hidden", "known", "ridden", "risen", "seen", "shaken", "shown", "slain", "spoken", "stolen", "sung", "sunk",
-    "sworn", "taken", "thrown", "torn", "woken", "worn", "written",
-})  # fmt: skip
-PLURAL_WORDS = frozenset({"they", "we", "you", "those", "these", "both", "i", "people", "police"})
-# What two do with each other, neither does alone.
-RECIPROCAL = frozenset({
-    "clash", "collide", "compete", "divorce", "face", "marry", "meet", "merge", "separate", "split", "unite", "wed",
-})  # fmt: skip
-# Verbs whose passive says nothing without what follows.
-NEEDS_MORE = frozenset({
-    "aim", "base", "bear", "bring", "call", "consider", "describe", "expect", "fill", "force", "give", "involve",
-    "know", "lead", "leave", "link", "make", "name", "place", "put", "refer", "regard", "relate", "say", "see", "send",
-    "set", "surround", "take", "treat", "use", "view",
-})  # fmt: skip
-ASIDES = frozenset({"advcl", "mark", "intj", "discourse"})
-MAX_CHOICE = 20
-LIMITS = frozenset({"only", "never", "hardly", "barely", "longer", "rarely", "scarcely", "seldom", "yet"})
-NOBODY = frozenset({"nobody", "none", "no-one", "noone", "nothing"})
-# Words that open what is asked, and stay with it.
-ASKED = frozenset({"whether", "if", "how", "why", "when", "where"})
-MAX_SUBJECTS, MAX_OBJECTS, MAX_ADJUNCTS, MAX_TOGETHER = 4, 4, 5, 9
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Who a statement is about, and whether it is one or several, so that the verb agrees.
-
-    `alone`: it was one of several that "and" joins, so that the verb of the sentence may not fit it.
-    """
-
-    pieces: tuple[Piece, ...]
-    plural: bool = False
-    alone: bool = False
-
-
-@dataclass(slots=True)
-class Frame:
-    """A predicate with its arguments. Objects are alternatives: each makes a statement of its own."""
-
-    subjects: list[Subject]
-    verb: list[Piece]
-    objects: list[list[Piece]] = field(default_factory=list)
-    adjuncts: list[list[Piece]] = field(default_factory=list)
-    stands_alone: bool = False  # "was killed" says enough, "was placed" does not
-    is_limited: bool = False  # by "not" or "only": then what follows may be left out no more
 
 
 class ClauseReader:
@@ -618,72 +564,3 @@ class ClauseReader:
             frame.adjuncts.append(["on", *words])
         elif not frame.objects and not self.is_passive(verb) and not parse.kids(verb, "ccomp", "xcomp"):
             frame.objects = [list(words)]
-
-
-def is_plural(noun: Token) -> bool:
-    return noun.tag in ("NNS", "NNPS") or noun.low in PLURAL_WORDS
-
-
-def apart(adjuncts: list[list[Piece]]) -> list[Piece]:
-    """Adjuncts one after the other, without those that share a word with one before ("for Leeds", "for Hull")."""
-    found: list[Piece] = []
-    for adjunct in adjuncts:
-        words = {piece.index for piece in adjunct if isinstance(piece, Token)}
-        if not words & {piece.index for piece in found if isinstance(piece, Token)}:
-            found += adjunct
-    return found
-
-
-def tells_where_or_when(pieces: list[Piece]) -> bool:
-    """Of what hangs on a noun only a place or a time holds for the whole: who was met "by men with guns" has none."""
-    return any(isinstance(piece, Token) and piece.entity in PLACES_AND_TIMES for piece in pieces)
-
-
-def hangs_on(pieces: list[Piece], noun: Token) -> bool:
-    first = pieces[0]
-    return isinstance(first, Token) and first.head == noun.index
-
-
-@cache
-def load_forms() -> Callable[[str, str], tuple[str, ...]]:
-    """The tables of verb forms. They bring spaCy, which the web process never loads."""
-    from lemminflect import getInflection
-
-    getInflection("win", "VBD")  # reads the tables
-    return getInflection  # type: ignore[no-any-return]
-
-
-def inflected(verb: Token, tag: str) -> str:
-    """ "won" for "winning". Of two spellings the one that the sentence uses ("travelled")."""
-    forms = load_forms()(verb.lemma, tag) or (verb.text,)
-    return next((form for form in forms if form.startswith(verb.low.removesuffix("ing"))), forms[0])
-
-
-def in_order(words: Iterable[Token]) -> list[Token]:
-    return sorted(words, key=lambda word: word.index)
-
-
-def is_word(token: Token) -> bool:
-    return token.text not in QUOTES and any(letter.isalnum() for letter in token.text)
-
-
-def disagrees(verb: list[Piece], subjects: list[Subject]) -> bool:
-    """Whether a verb in the plural was given one singular subject from elsewhere: then it is not its subject."""
-    first = verb[0] if verb else ""
-    is_plural_form = isinstance(first, Token) and first.low in ("have", "are", "were")
-    return is_plural_form and len(subjects) == 1 and not subjects[0].plural
-
-
-def agree(verb: list[Piece], subject: Subject) -> list[Piece]:
-    """The verb for its subject. What the sentence says stays, unless the subject was one of several."""
-    if not verb:
-        return verb
-    first = verb[0]
-    if isinstance(first, str):
-        several = {"was": "were", "is": "are", "has": "have"}
-        return [several.get(first, first) if subject.plural else first, *verb[1:]]
-    if subject.alone and not subject.plural and first.tag in ("VBP", "VBD"):
-        one = {"have": "has", "are": "is", "were": "was", "do": "does"}
-        default = inflected(first, "VBZ") if first.tag == "VBP" else first
-        return [one.get(first.low, default), *verb[1:]]
-    return verb

@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from annotation.batching import batched_by_size
 from annotation.cleaning import Cleaned, clean
-from annotation.decomposing.clauses import load_forms
+from annotation.decomposing.frames import load_forms
 from annotation.decomposing.headlines import parse_sentences
 from annotation.decomposing.straightening import straighten
 from annotation.decomposing.units import DraftUnit, decompose_reference

@@ -121,7 +121,7 @@ def _decompose(
 
 def _split(reference: Reference) -> SplitText:
     """The sentences that a corpus or an earlier split gives; the whole text as one sentence is none yet."""
-    stored = _newest_sentences(reference)
+    stored = newest_sentences([reference.pk]).get(reference.pk, [])
     spans = [(sentence.start, sentence.end) for sentence in stored]
     whole = len(reference.text.strip())
     if not spans or (len(spans) == 1 and spans[0][1] - spans[0][0] >= whole):
@@ -129,10 +129,14 @@ def _split(reference: Reference) -> SplitText:
     return reference.text, spans
 
 
-def _newest_sentences(reference: Reference) -> list[Sentence]:
-    stored = list(Sentence.objects.filter(reference=reference).order_by("revision", "position"))
-    newest = max((sentence.revision for sentence in stored), default=0)
-    return [sentence for sentence in stored if sentence.revision == newest]
+def newest_sentences(references: Sequence[int]) -> dict[int, list[Sentence]]:
+    """The sentences of the newest split of each reference, in order."""
+    newer = Sentence.objects.filter(reference=OuterRef("reference"), revision__gt=OuterRef("revision"))
+    found: dict[int, list[Sentence]] = {}
+    rows = Sentence.objects.filter(~Exists(newer), reference__in=references)
+    for sentence in rows.order_by("reference", "position"):
+        found.setdefault(sentence.reference_id, []).append(sentence)
+    return found
 
 
 def _store(
@@ -207,7 +211,7 @@ def _add_units(reference: Reference, wanted: Sequence[Wanted], now: dt.datetime)
 
 def _store_split(reference: Reference, found: Sequence[DecomposedSentence], report: DecomposeReport) -> list[Sentence]:
     """The sentences of the newest revision, or of a new one where the rule splits otherwise."""
-    current = _newest_sentences(reference)
+    current = newest_sentences([reference.pk]).get(reference.pk, [])
     if [(sentence.start, sentence.end) for sentence in current] == [(item.start, item.end) for item in found]:
         return current
     report.new_splits += 1

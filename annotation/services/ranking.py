@@ -27,6 +27,7 @@ from annotation.parses import Parser
 from annotation.ranking.measuring import MEASURE, GivenText, measure_texts
 from annotation.ranking.regressor import SHIPPED, Ranker, Reason, load_ranker, rate
 from annotation.ranking.rows import TrainingRow, sentence_digest, training_rows
+from annotation.services.decomposing import newest_sentences
 
 logger = logging.getLogger(__name__)
 
@@ -118,16 +119,6 @@ def count_seen(project: Project) -> int:
     newer = Ranking.objects.filter(sentence=OuterRef("sentence"), revision__gt=OuterRef("revision"))
     rows = Ranking.objects.filter(sentence__reference__example__project=project, was_seen=True)
     return rows.filter(~Exists(newer), sentence__reference__example__trashed_at__isnull=True).count()
-
-
-def newest_sentences(references: Sequence[int]) -> dict[int, list[Sentence]]:
-    """The sentences of the newest split of each reference, in order."""
-    newer = Sentence.objects.filter(reference=OuterRef("reference"), revision__gt=OuterRef("revision"))
-    found: dict[int, list[Sentence]] = {}
-    rows = Sentence.objects.filter(~Exists(newer), reference__in=references)
-    for sentence in rows.order_by("reference", "position"):
-        found.setdefault(sentence.reference_id, []).append(sentence)
-    return found
 
 
 def _described(references: Sequence[int], ranker: Ranker, parser: Parser) -> Iterator[Ranked]:

@@ -441,7 +441,7 @@ def test_words_written_together_never_make_a_circle(text: str) -> None:
 )
 def test_words_in_any_order_with_or_without_spaces_make_a_tree(words: list[str]) -> None:
     for text in (" ".join(words), "-".join(words), "".join(words)):
-        units(text + ".")
+        assert all(unit.strip() for unit in units(text + "."))
 
 
 def test_a_parse_that_goes_in_a_circle_is_refused() -> None:
