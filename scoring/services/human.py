@@ -1,4 +1,4 @@
-"""From rows to scores."""
+"""Human scores: from the labels of people alone."""
 
 from __future__ import annotations
 
