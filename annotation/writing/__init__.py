@@ -1,0 +1,1 @@
+"""WRITE: what can be told of a unit while somebody writes it. Pure."""
