@@ -1,0 +1,1 @@
+"""AGGREGATE: votes become labels. Pure functions with named rules; the rule is stored with every label."""
