@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ExchangeConfig(AppConfig):
+    name = "mturk.exchange"
+    label = "exchange"
