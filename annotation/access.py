@@ -16,6 +16,9 @@ Parameters = ParamSpec("Parameters")
 
 EVERYBODY = frozenset(Role.values)
 LEADS = frozenset({Role.LEAD.value})
+WRITERS = frozenset({Role.LEAD.value, Role.ANNOTATOR.value, Role.ADJUDICATOR.value})
+# Whoever judges presence never sees what a machine says of it, so results are for those who do not judge.
+READERS = frozenset({Role.LEAD.value, Role.VIEWER.value})
 
 
 def role_in(project: Project, user: Any) -> str:

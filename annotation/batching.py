@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Items in order, in lists of at most so many. (Python's own comes with 3.12.)"""
+    waiting = iter(items)
+    while batch := list(islice(waiting, size)):
+        yield batch
 
 
 def batched_by_size(

@@ -18,6 +18,13 @@ FORMAT_NAMES = {
 FORMAT_CHOICES = [(name, FORMAT_NAMES[name]) for name in sorted(FORMATS, key=list(FORMAT_NAMES).index)]
 
 
+JUDGEMENT_NAMES = {
+    "judgements-jsonl": _("Judgements, one vote a line (JSON lines)"),
+    "judgements-csv": _("Judgements, one vote a row (CSV)"),
+    "judgements-amt": _("Judgements, batch results of Mechanical Turk (CSV)"),
+}
+
+
 class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, label=_("Role"))
     note = forms.CharField(max_length=200, required=False, label=_("For whom"))
@@ -55,13 +62,16 @@ class ImportForm(forms.Form):
             "empty": _("The file is empty. There is nothing to import."),
         },
     )
-    format = forms.ChoiceField(choices=FORMAT_CHOICES, label=_("Format"))
+    format = forms.ChoiceField(choices=[*FORMAT_CHOICES, *JUDGEMENT_NAMES.items()], label=_("Format"))
+    system_prefix = forms.CharField(max_length=100, required=False, label=_("Prefix of system names"))
+    blank = forms.BooleanField(required=False, label=_("A blank answer counts as present (LitePyramid)"))
 
 
 EXPORT_CHOICES = [
     ("jsonl", _("JSON lines, which hold everything")),
     ("csv", _("CSV tables")),
     ("lite2-3pyramid", _("Lite2-3Pyramid folder, for one reference per example")),
+    *JUDGEMENT_NAMES.items(),
 ]
 
 

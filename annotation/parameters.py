@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.core.exceptions import BadRequest
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -25,3 +27,11 @@ def whole_number(query: QueryDict, name: str) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
         raise BadRequest(_("%(name)s must be a whole number.") % {"name": name})
     return int(text)
+
+
+def one_of(query: QueryDict, name: str, known: Collection[str]) -> str:
+    """One of several words from the address; "" if it is not there."""
+    text = query.get(name, "")
+    if text and text not in known:
+        raise BadRequest(_("%(name)s is one of: %(known)s.") % {"name": name, "known": ", ".join(known)})
+    return text

@@ -40,6 +40,10 @@ IN_FLIGHT = 4  # chunks under way; more would only fill the memory
 MAX_CHARACTERS = 20_000
 
 
+WEIGHTS_DIGEST = hashlib.sha256("".join(f"{name} {own}\n" for name, own in WEIGHTS.items()).encode()).hexdigest()[:12]
+"""Names the weights all together."""
+
+
 class WrongWeights(Exception):
     """The installed model is not the one that was pinned."""
 
@@ -63,6 +67,7 @@ class SpacyParser:
     """Parses with spaCy, in batches."""
 
     name = f"{PACKAGE}@{VERSION}"
+    signature = f"{name} weights:{WEIGHTS_DIGEST}"
 
     def __init__(self) -> None:
         import spacy

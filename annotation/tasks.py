@@ -15,7 +15,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Run
-from annotation.services import decompose_job, export_job, files, import_job, jobs
+from annotation.services import decompose_job, export_job, files, import_job, jobs, queue
 
 # Importing the jobs tells how they are done.
 __all__ = ["decompose_job", "export_job", "import_job", "run_job_task", "send_run"]
@@ -73,6 +73,8 @@ class Pulse:
             for run in jobs.sweep_runs(self.queues):
                 send_run(run)
             files.drop_old_files(now=timezone.now())
+            queue.free_expired(timezone.now())  # also where nobody asks for the next task
+            jobs.do_chores(self.queues, now=timezone.now())
 
 
 _pulses: list[Pulse] = []

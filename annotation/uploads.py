@@ -12,8 +12,8 @@ from django.urls import Resolver404, resolve
 TOO_BIG = "upload_is_too_big"
 # Routes that take files. The API reads the body only after it knows who calls; a page is read before its view begins,
 # since the CSRF token is in it, so there the session decides.
-PAGES = {"annotation:import"}
-RESOURCES = {"api-imports"}
+PAGES = {"annotation:import", "scoring:add-system"}
+RESOURCES = {"api-imports", "api-systems"}
 
 
 class LimitedUploadHandler(TemporaryFileUploadHandler):

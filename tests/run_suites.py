@@ -130,8 +130,9 @@ def checks(var: Path) -> Iterator[Outcome]:
     yield run("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"], check_environment(var))
 
 
-def pytest(title: str, marks: str, environment: dict[str, str], *, processes: str = "2") -> Outcome:
-    return run(title, [PYTHON, "-m", "pytest", "-q", "-n", processes, "--dist", "loadgroup", "-m", marks], environment)
+def pytest(title: str, marks: str, environment: dict[str, str], *more: str, processes: str = "2") -> Outcome:
+    command = [PYTHON, "-m", "pytest", "-q", "-n", processes, "--dist", "loadgroup", "-m", marks, *more]
+    return run(title, command, environment)
 
 
 def suites(wanted: set[str]) -> Iterator[Outcome]:
@@ -158,7 +159,9 @@ def suites(wanted: set[str]) -> Iterator[Outcome]:
             marks = "not browser" if "redis" in database else "not browser and not redis"
             yield pytest(" + ".join(sorted(database)), marks, environment)
         if "browser" in wanted and "browser" not in missing:
-            yield pytest("browser", "browser", clean_environment(var / "browser"), processes="0")
+            # A browser on a busy machine misses a moment now and then: once more, and named in the summary.
+            again = ("--reruns", "1", "-rR")
+            yield pytest("browser", "browser", clean_environment(var / "browser"), *again, processes="0")
 
 
 def main() -> int:

@@ -9,6 +9,8 @@ docs = login_required(SpectacularSwaggerSplitView.as_view(url_name="api-schema",
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.api.urls")),
+    path("", include("scoring.api.urls")),
+    path("", include("mturk.api.urls")),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", docs, name="api-docs"),
 ]

@@ -10,6 +10,7 @@ import re
 import secrets
 import tempfile
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ
@@ -122,6 +123,32 @@ if TRUST_PROXY:
 # HSTS for subdomains and preload lists bind hosts that are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
+# Markets that may show our HIT pages in a frame and get the answers, beside our own exchange. MTurk's own, which has
+# closed: https://*.mturk.com
+TASK_HOSTS = [host.rstrip("/") for host in env.list("TASK_HOSTS", default=[]) if host]
+for _market in TASK_HOSTS:
+    if not re.fullmatch(r"https://(\*\.)?[\w.-]+(:\d+)?|http://(localhost|127\.0\.0\.1)(:\d+)?", _market):
+        raise ImproperlyConfigured(f"TASK_HOSTS has {_market!r}. Name origins, e.g. https://*.mturk.com")
+# The exchange shows pages that come with a HIT from a second origin only, so that they reach nothing of the first. On a
+# laptop the other name of the same machine will do; in production, set a second name of this server.
+EXCHANGE_FRAME_ORIGIN = env.str("EXCHANGE_FRAME_ORIGIN", default="").rstrip("/")
+if EXCHANGE_FRAME_ORIGIN:
+    if EXCHANGE_FRAME_ORIGIN == PUBLIC_URL or not re.fullmatch(r"https?://[\w.-]+(:\d+)?", EXCHANGE_FRAME_ORIGIN):
+        raise ImproperlyConfigured(
+            f"EXCHANGE_FRAME_ORIGIN is {EXCHANGE_FRAME_ORIGIN!r}. It must be an address without path, and another one "
+            "than PUBLIC_URL, e.g. https://frames.example.org"
+        )
+    ALLOWED_HOSTS.append(re.sub(r":\d+$", "", urlsplit(EXCHANGE_FRAME_ORIGIN).netloc))
+
+# Whoever has this token moves the exchange's clock, orders failures and empties it. For tests; unset, there is no way.
+EXCHANGE_CONTROL_TOKEN = env.str("EXCHANGE_CONTROL_TOKEN", default="")
+if EXCHANGE_CONTROL_TOKEN and PRODUCTION:
+    raise ImproperlyConfigured("EXCHANGE_CONTROL_TOKEN lets tests empty the exchange. Unset it in production.")
+# Simulated workers at a click, for trying things out; the demo sets this.
+EXCHANGE_SIMULATION = env.bool("EXCHANGE_SIMULATION", default=False)
+if EXCHANGE_SIMULATION and PRODUCTION:
+    raise ImproperlyConfigured("EXCHANGE_SIMULATION lets programs do paid HITs. Unset it in production.")
+
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
@@ -155,6 +182,7 @@ INSTALLED_APPS = [
     "annotation",
     "scoring",
     "mturk",
+    "mturk.exchange",
     "workbench",
 ]
 MIDDLEWARE = [
@@ -225,7 +253,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         # Seconds that a writer waits for another one before it gives up.
         "timeout": 20,
         # FULL, not NORMAL: what an annotator was told is saved must survive a power cut.
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+        # 64 MB of pages in memory: with SQLite's 2 MB a list from all over a large corpus reads the same pages again.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-64000;",
     }
     # A file, as in real life: a database in memory has other locks.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
@@ -287,6 +316,52 @@ USE_TZ = True
 
 # The trained regressor of easiness; "" for the one that ships.
 RANKER = env.str("PYRAMID_RANKER", default="")
+
+# The least that an hour of anybody's work may be paid, in dollars; a project may set another.
+WAGE_FLOOR = env.str("PYRAMID_WAGE_FLOOR", default="15.00")
+
+# Markets for paid work. Our own exchange is one; CROWD_MARKETS adds others that speak the same protocol, as JSON:
+# {"lab": {"endpoint_url": "https://…", "region": "us-east-1", "key_id_variable": "LAB_KEY_ID", "secret_variable": …}}
+CROWD_ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "exchange": {
+        "endpoint_url": f"{PUBLIC_URL}/exchange/api/",
+        "region": "us-east-1",
+        "key_id_variable": "EXCHANGE_KEY_ID",
+        "secret_variable": "EXCHANGE_SECRET",
+        "key_id": env.str("EXCHANGE_KEY_ID", default=""),
+        "secret": env.str("EXCHANGE_SECRET", default=""),
+        "fees": "none",
+        "is_exchange": True,
+    }
+}
+# Seconds between two looks of the workers at a batch on the market; 0: only when somebody asks.
+_poll = env.str("CROWD_POLL_SECONDS", default="300")
+if not re.fullmatch(r"\d{1,6}", _poll):
+    raise ImproperlyConfigured(f"CROWD_POLL_SECONDS is {_poll!r}. Set it to a whole number of seconds; 0 turns it off.")
+CROWD_POLL_SECONDS = int(_poll)
+_markets = env.json("CROWD_MARKETS", default={})
+for _name, _market in _markets.items() if isinstance(_markets, dict) else [("CROWD_MARKETS", None)]:
+    _known = {"endpoint_url", "region", "key_id_variable", "secret_variable", "fees"}
+    _needed = _known - {"fees"}
+    if not (
+        isinstance(_market, dict)
+        and _needed <= set(_market) <= _known
+        and all(isinstance(value, str) for value in _market.values())
+        and urlsplit(_market["endpoint_url"]).scheme in {"http", "https"}
+        and _market.get("fees", "amazon") in {"amazon", "none"}
+        and _name not in CROWD_ENVIRONMENTS
+        and re.fullmatch(r"[\w.-]{1,60}", _name)
+    ):
+        raise ImproperlyConfigured(
+            f"CROWD_MARKETS is wrong at {_name!r}. Each market needs {', '.join(sorted(_needed))} "
+            "(names of variables, never keys) and may have fees: amazon or none."
+        )
+    CROWD_ENVIRONMENTS[_name] = dict(_market)
+
+# The trained head of the embedded judge; "" for the one that ships.
+JUDGE_HEAD = env.str("PYRAMID_JUDGE_HEAD", default="")
+# NLI models that the pages offer beside the embedded judge: hub names or folders. Whoever runs the server names them.
+JUDGES = [name for name in env.list("PYRAMID_JUDGES", default=[]) if name]
 
 # AllenNLP in its own room: an interpreter with requirements-allennlp.txt, and where its models lie.
 ALLENNLP_PYTHON = env.str("ALLENNLP_PYTHON", default="")
@@ -356,7 +431,10 @@ LOGGING = {
     "filters": {"short": {"()": "workbench.logs.WithoutTraceback"}},
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["short"]}},
-    "loggers": {"axes": {"level": "WARNING"}},  # it would tell of every good login
+    "loggers": {
+        "axes": {"level": "WARNING"},  # it would tell of every good login
+        "kombu.connection": {"level": "ERROR"},  # it warns that the embedded broker, a folder, has no host
+    },
     "root": {
         "handlers": ["console"],
         "level": one_of("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO"),

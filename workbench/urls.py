@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.views.account import ResetPassword
-from workbench import health, views
+from workbench import health, plan_page, views
 
 # Django's own views answer PUT and more; ours say what they take.
 form_page = require_http_methods(["GET", "HEAD", "POST"])
@@ -21,7 +21,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.project_list, name="project-list"),
     path("projects/new/", views.new_project, name="new-project"),
     path("projects/<slug:slug>/", views.project_home, name="project-home"),
+    path("projects/<slug:slug>/plan/", plan_page.plan, name="plan"),
+    path("projects/<slug:slug>/plan/freeze/", plan_page.freeze, name="freeze-plan"),
     path("", include("annotation.urls")),
+    path("", include("scoring.urls")),
+    path("", include("mturk.urls")),
+    path("exchange/", include("mturk.exchange.urls")),
     path("sign-in/", sign_in, name="login"),
     path("sign-out/", require_POST(auth_views.LogoutView.as_view()), name="logout"),
     path("password/reset/<uidb64>/<token>/", reset_password, name="password-reset"),

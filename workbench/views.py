@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 import annotation.cards
 import mturk.cards
 import scoring.cards
-from annotation.access import EVERYBODY, may_create_projects, project_view
-from annotation.cards import STAGES, NextCard, StageCard
+from annotation.access import EVERYBODY, READERS, may_create_projects, project_view
+from annotation.cards import STAGES, NextCard, StageCard, work_card
 from annotation.forms import ProjectForm
 from annotation.models import Project, User
 from annotation.services.jobs import missing_queues
@@ -58,7 +58,9 @@ def project_home(request: HttpRequest, project: Project) -> HttpResponse:
         "stages": stage_strip(overview),
         "next": next_step(overview),
         "missing": missing_queues(project),
-        "scores": human_scores_card(project),
+        # Whoever judges must not know how systems stand.
+        "scores": human_scores_card(project) if overview.role in READERS else None,
+        "work": work_card(overview),
     }
     return render(request, "workbench/project_home.html", context)
 
@@ -71,7 +73,9 @@ def stage_strip(overview: ProjectOverview) -> list[StageCard]:
 
 
 def next_step(overview: ProjectOverview) -> NextCard | None:
-    return max(annotation.cards.next_steps(overview), key=lambda card: card.urgency, default=None)
+    apps = (annotation.cards, scoring.cards, mturk.cards)
+    cards = [card for app in apps for card in app.next_steps(overview)]
+    return max(cards, key=lambda card: card.urgency, default=None)
 
 
 API = "/api/"

@@ -10,8 +10,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.forms import FORMAT_CHOICES
-from annotation.models import Example, Label, Project, Reference, Run, Sentence, Summary, System, Unit
+from annotation.judge_names import short_judge
+from annotation.models import Example, Label, Project, Reference, Run, Sentence, Stage, Summary, System, Unit
 from annotation.ranking.regressor import reason_words
+from annotation.services.history import hide_verdicts
 from annotation.services.projects import BadProjectName, checked_project_name
 
 
@@ -142,14 +144,18 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     started_by = serializers.CharField(source="started_by.username", read_only=True, allow_null=True)
     counts = serializers.SerializerMethodField()
     dry_run = serializers.SerializerMethodField(help_text="Whether an import only checks and counts.")
+    asked = serializers.SerializerMethodField(help_text="What a score run was asked for: metric, judge and so on.")
 
     class Meta:
         model = Run
         fields = (
-            "id", "stage", "state", "dry_run", "phase", "steps_done", "steps_total", "counts", "error", "signature",
-            "attempt", "retry_of", "started_by", "created_at", "started_at", "ended_at",
+            "id", "stage", "state", "dry_run", "asked", "phase", "steps_done", "steps_total", "counts", "error",
+            "signature", "attempt", "retry_of", "started_by", "created_at", "started_at", "ended_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    def to_representation(self, run: Run) -> dict[str, Any]:
+        return super().to_representation(hide_verdicts(run, self.context.get("role")))
 
     def get_counts(self, run: Run) -> dict[str, Any]:
         """The outcome, without the place of a file on our disk."""
@@ -157,6 +163,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         if "download" in counts:
             counts["download"] = {key: value for key, value in counts["download"].items() if key != "place"}
         return counts
+
+    def get_asked(self, run: Run) -> dict[str, Any] | None:
+        """As a run stores it, without the folder of a judge on our disk."""
+        if run.stage != Stage.SCORE:
+            return None
+        return {**run.parameters, "judge": short_judge(run.parameters.get("judge", ""))}
 
     def get_dry_run(self, run: Run) -> bool:
         return bool(run.parameters.get("dry_run", False))
@@ -168,3 +180,26 @@ class ImportSerializer(StrictSerializer):
     )
     format = serializers.ChoiceField(choices=FORMAT_CHOICES, write_only=True)
     dry_run = serializers.BooleanField(default=False, write_only=True, help_text=_("Check and count, write nothing."))
+
+
+MAX_SUMMARIES = 100_000
+
+
+class NewSystemSerializer(StrictSerializer):
+    name = serializers.CharField(max_length=200)
+    summaries = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        help_text=_("A summary for each example, by its id; an empty one where the system wrote nothing."),
+    )
+
+    def validate_summaries(self, summaries: dict[str, Any]) -> dict[str, Any]:
+        if len(summaries) > MAX_SUMMARIES:
+            raise serializers.ValidationError(_("Too many summaries for one request. Import the system from a file."))
+        return summaries
+
+
+class SystemFileSerializer(StrictSerializer):
+    name = serializers.CharField(max_length=200)
+    file = serializers.FileField(
+        max_length=500, write_only=True, help_text=_("Its summaries, as JSON lines, CSV or plain text.")
+    )

@@ -9,20 +9,22 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import exceptions, generics, status
-from rest_framework.parsers import MultiPartParser
+from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.access import EVERYBODY, LEADS, may_create_projects, project_for
+from annotation.access import EVERYBODY, LEADS, READERS, may_create_projects, project_for
 from annotation.api import filters, serializers
 from annotation.api.paging import IdPages, NewestFirst
 from annotation.models import Example, Label, Project, Ranking, Reference, Run, Sentence, Summary, System, Unit, User
 from annotation.parameters import only_known
+from annotation.readers.system_file import MAX_BYTES, BadSystemFile, check_summaries, read_system_file
 from annotation.services.files import keep_upload
 from annotation.services.import_job import request_import
-from annotation.services.jobs import refuse_too_many
+from annotation.services.jobs import cancel_run, refuse_too_many
 from annotation.services.projects import ProjectExists, create_project
+from annotation.services.systems import CannotAddSystem, add_system, example_keys
 from annotation.tasks import send_run
 from annotation.uploads import is_too_big
 from annotation.views.runs import too_big_words
@@ -42,6 +44,10 @@ class InProject(APIView):
             raise exceptions.MethodNotAllowed(str(request.method))
         self.project = project_for(request.user, kwargs["slug"], self.roles)
 
+    def context(self) -> dict[str, Any]:
+        """What serializers must know of the person who asks."""
+        return {"role": self.project.viewer_role}
+
 
 class RowList(InProject, generics.ListAPIView[Row]):
     """A list of rows of a project, page by page. Parameters that it does not know are refused."""
@@ -55,6 +61,10 @@ class RowList(InProject, generics.ListAPIView[Row]):
 
     def rows(self) -> QuerySet[Row]:
         raise NotImplementedError
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        known = super().get_serializer_context()
+        return {**known, **({} if getattr(self, "swagger_fake_view", False) else self.context())}
 
     def filter_queryset(self, queryset: Any) -> Any:
         filterset: Any = self.filterset_class  # type: ignore[attr-defined]
@@ -141,8 +151,48 @@ class SystemList(RowList[System]):
     serializer_class = serializers.SystemSerializer
     filterset_class = filters.SystemFilter
 
+    parser_classes = (JSONParser, MultiPartParser)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.roles = LEADS if request.method == "POST" else EVERYBODY  # type: ignore[misc]
+        super().initial(request, *args, **kwargs)
+
     def rows(self) -> QuerySet[System]:
         return System.objects.live().filter(project=self.project)
+
+    @extend_schema(
+        request={
+            "application/json": serializers.NewSystemSerializer,
+            "multipart/form-data": serializers.SystemFileSerializer,
+        },
+        responses={
+            200: OpenApiResponse(serializers.SystemSerializer, description="It was here already."),
+            201: serializers.SystemSerializer,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Add a system with a summary of every example: all of them or nothing. Sent twice, nothing changes."""
+        is_file = str(request.content_type).startswith("multipart/")
+        form = serializers.SystemFileSerializer if is_file else serializers.NewSystemSerializer
+        serializer = form(data=request.data)
+        if is_too_big(request._request):
+            raise exceptions.ValidationError({"file": [too_big_words()]})
+        serializer.is_valid(raise_exception=True)
+        data, keys = serializer.validated_data, example_keys(self.project)
+        try:
+            if is_file:
+                summaries = read_system_file(data["file"].name, data["file"].read(MAX_BYTES + 1), keys)
+            else:
+                summaries = check_summaries(data["summaries"], keys)
+            system, is_new = add_system(
+                self.project, data["name"], summaries, now=timezone.now(), actor=cast("User", request.user)
+            )
+        except BadSystemFile as error:
+            field = "file" if is_file else "summaries"
+            raise exceptions.ValidationError({field: str(error).split("\n")}) from error
+        except CannotAddSystem as error:
+            raise exceptions.ValidationError({"name": [str(error)]}) from error
+        return Response(serializers.SystemSerializer(system).data, status=201 if is_new else 200)
 
 
 class SummaryList(RowList[Summary]):
@@ -167,6 +217,8 @@ class LabelList(RowList[Label]):
         live = Q(unit__example__project=self.project, unit__example__trashed_at__isnull=True)
         current = Q(unit__superseded_at__isnull=True, unit__trashed_at__isnull=True)
         found = Label.objects.filter(live, current, summary__system__trashed_at__isnull=True)
+        if self.project.viewer_role not in READERS:  # whoever judges must not see how others did
+            found = found.filter(rule=Label.IMPORTED)
         related = found.select_related("unit__example", "summary__system")
         return related.defer("unit__example__document", "unit__text", "summary__text")
 
@@ -188,7 +240,28 @@ class RunDetail(InProject):
     @extend_schema(responses=serializers.RunSerializer)
     def get(self, request: Request, slug: str, run_id: int) -> Response:
         run = generics.get_object_or_404(Run.objects.select_related("started_by"), project=self.project, pk=run_id)
-        return Response(serializers.RunSerializer(run).data)
+        return Response(serializers.RunSerializer(run, context=self.context()).data)
+
+
+class RunCancel(InProject):
+    """Stop a long job: at once if nobody works on it, else at its next safe point."""
+
+    roles = LEADS
+
+    @extend_schema(
+        request=None,
+        responses={
+            200: serializers.RunSerializer,
+            409: OpenApiResponse(serializers.RunSerializer, description="It had ended before; nothing was cancelled."),
+        },
+    )
+    def post(self, request: Request, slug: str, run_id: int) -> Response:
+        run = generics.get_object_or_404(Run.objects.select_related("started_by"), project=self.project, pk=run_id)
+        stopped = cancel_run(run, now=timezone.now(), actor=cast("User", request.user))
+        return Response(
+            serializers.RunSerializer(run, context=self.context()).data,
+            status=200 if stopped else status.HTTP_409_CONFLICT,
+        )
 
 
 @extend_schema_view(
@@ -220,4 +293,4 @@ class ImportStart(InProject):
             actor=cast("User", request.user),
         )
         send_run(run)
-        return Response(serializers.RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
+        return Response(serializers.RunSerializer(run, context=self.context()).data, status=status.HTTP_202_ACCEPTED)

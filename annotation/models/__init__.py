@@ -1,19 +1,42 @@
 """The rows of the corpus, the units, and the human work on them."""
 
 from annotation.models.corpus import Example, Fold, FoldAxis, FoldMember, Reference, Sentence, Summary, System
+from annotation.models.judging import (
+    Answer,
+    Assignment,
+    Batch,
+    Exclusion,
+    FillerAnswer,
+    Judgement,
+    JudgementVersion,
+    Origin,
+    Sheet,
+    SheetUnit,
+    WorkerIdentity,
+)
 from annotation.models.kept import HardDeleteRefused
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project, Role, Theme, User
+from annotation.models.plans import Destination, Pin, Plan, PlanDraft, PlannedSentence, RatioCurve, Route
 from annotation.models.ranking import Ranking
 from annotation.models.runs import AuditEntry, Queue, Run, RunState, Stage, Worker
 from annotation.models.units import Contributor, Mix, Provenance, Unit, UnitKind
-from annotation.models.work import Answer, Judgement, JudgementVersion, Label, Task, TaskKind, TaskState
+from annotation.models.work import Arm, Label, Task, TaskKind, TaskState
+from annotation.models.writing import DraftVersion, Flag, Skip, Submission, TextCheck, WrittenUnit
 
 __all__ = [
     "Answer",
     "ApiToken",
+    "Arm",
+    "Assignment",
     "AuditEntry",
+    "Batch",
     "Contributor",
+    "Destination",
+    "DraftVersion",
     "Example",
+    "Exclusion",
+    "FillerAnswer",
+    "Flag",
     "Fold",
     "FoldAxis",
     "FoldMember",
@@ -24,25 +47,39 @@ __all__ = [
     "Label",
     "Membership",
     "Mix",
+    "Origin",
     "Person",
+    "Pin",
+    "Plan",
+    "PlanDraft",
+    "PlannedSentence",
     "Project",
     "Provenance",
     "Queue",
     "Ranking",
+    "RatioCurve",
     "Reference",
     "Role",
+    "Route",
     "Run",
     "RunState",
     "Sentence",
+    "Sheet",
+    "SheetUnit",
+    "Skip",
     "Stage",
+    "Submission",
     "Summary",
     "System",
     "Task",
     "TaskKind",
     "TaskState",
+    "TextCheck",
     "Theme",
     "Unit",
     "UnitKind",
     "User",
     "Worker",
+    "WorkerIdentity",
+    "WrittenUnit",
 ]

@@ -121,6 +121,8 @@ class Person(Kept):
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="people")
     key = models.CharField(max_length=200)
     user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="people")
+    # False for a row of a file that does not tell whose it is: each such row is a person of its own.
+    is_linked = models.BooleanField(default=True, db_default=True)
 
     class Meta(Kept.Meta):
         constraints = [

@@ -12,6 +12,9 @@ from annotation.models.people import Project, User
 class Stage(models.TextChoices):
     IMPORT = "import"
     DECOMPOSE = "decompose"
+    PUBLISH = "publish"
+    COLLECT = "collect"
+    SCORE = "score"
     EXPORT = "export"
 
 

@@ -1,4 +1,4 @@
-"""Human work: tasks under leases, judgements with their history, and the labels that rules make of them."""
+"""Human work: tasks under leases, and the labels that rules make of judgements."""
 
 from __future__ import annotations
 
@@ -6,55 +6,11 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.corpus import Sentence, Summary
-from annotation.models.kept import AppendOnly, Kept, not_empty, one_of
-from annotation.models.people import Person, Project, User
+from annotation.models.judging import Sheet
+from annotation.models.kept import Kept, not_empty, one_of
+from annotation.models.people import Project, User
+from annotation.models.plans import Plan
 from annotation.models.units import Unit
-
-
-class Answer(models.TextChoices):
-    PRESENT = "present"
-    NOT_PRESENT = "not_present"
-    UNSURE = "unsure"  # no vote
-
-
-class Judgement(Kept):
-    """What one judge says of one unit in one summary. A change of mind updates the row and adds a version."""
-
-    # The unique constraint below begins with this column and serves as its index.
-    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="judgements", db_index=False)
-    summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="judgements")
-    judge = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="judgements")
-    answer = models.CharField(max_length=16, choices=Answer.choices)
-    judged_at = models.DateTimeField()
-
-    class Meta(Kept.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["unit", "summary", "judge"], name="annotation_judgement_once_per_judge"),
-            one_of("answer", Answer, "annotation_judgement_answer_known"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.judge}: {self.answer}"
-
-
-class JudgementVersion(AppendOnly):
-    """One answer in the history of a judgement, the first one included."""
-
-    judgement = models.ForeignKey(Judgement, on_delete=models.PROTECT, related_name="versions")
-    version = models.PositiveIntegerField()
-    answer = models.CharField(max_length=16, choices=Answer.choices)
-    judged_at = models.DateTimeField()
-
-    class Meta(AppendOnly.Meta):
-        ordering = ["version"]
-        constraints = [
-            models.UniqueConstraint(fields=["judgement", "version"], name="annotation_judgementversion_once"),
-            models.CheckConstraint(condition=Q(version__gte=1), name="annotation_judgementversion_from_1"),
-            one_of("answer", Answer, "annotation_judgementversion_answer_known"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.version}: {self.answer}"
 
 
 class Label(Kept):
@@ -91,6 +47,14 @@ class TaskState(models.TextChoices):
     WITHDRAWN = "withdrawn"
 
 
+class Arm(models.TextChoices):
+    """When the drafts of a machine are shown to whoever writes. Suggestions bias people, so a share sees none."""
+
+    AFTER = "after"  # the first own unit
+    BEFORE = "before"
+    NONE = "none"
+
+
 class Task(Kept):
     """One piece of work for one person: a sentence to write units for or to review, or a summary to judge.
 
@@ -102,21 +66,36 @@ class Task(Kept):
     state = models.CharField(max_length=16, choices=TaskState.choices, default=TaskState.OPEN)
     sentence = models.ForeignKey(Sentence, on_delete=models.PROTECT, null=True, blank=True, related_name="tasks")
     summary = models.ForeignKey(Summary, on_delete=models.PROTECT, null=True, blank=True, related_name="tasks")
+    sheet = models.ForeignKey(Sheet, on_delete=models.PROTECT, null=True, blank=True, related_name="tasks")
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, null=True, blank=True, related_name="tasks")
     slot = models.PositiveIntegerField(default=1)
     priority = models.IntegerField(default=0)
+    mills = models.PositiveBigIntegerField(default=0)  # its price with fee, in thousandths of a cent
+    arm = models.CharField(max_length=8, choices=Arm.choices, default=Arm.AFTER)
+    reserved_for = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="reserved_tasks"
+    )
     holder = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="leased_tasks")
     lease_token = models.UUIDField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True, blank=True)
+    done_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="done_tasks")
 
     class Meta(Kept.Meta):
+        indexes = [
+            # What "next" reads: the most valuable open task of a kind, without looking at the others.
+            # (Not partial ones: SQLite does not use them where the state is a parameter.)
+            models.Index(fields=["project", "kind", "state", "-priority", "id"], name="annotation_task_queue"),
+            models.Index(fields=["state", "leased_until"], name="annotation_task_leases"),
+        ]
         constraints = [
+            one_of("arm", Arm, "annotation_task_arm_known"),
             one_of("kind", TaskKind, "annotation_task_kind_known"),
             one_of("state", TaskState, "annotation_task_state_known"),
             models.CheckConstraint(
-                condition=Q(kind="judge", summary__isnull=False, sentence__isnull=True)
-                | Q(kind__in=["write", "review"], sentence__isnull=False, summary__isnull=True),
+                condition=Q(kind="judge", summary__isnull=False, sheet__isnull=False, sentence__isnull=True)
+                | Q(kind__in=["write", "review"], sentence__isnull=False, summary__isnull=True, sheet__isnull=True),
                 name="annotation_task_target_fits_kind",
             ),
             models.CheckConstraint(
@@ -135,9 +114,9 @@ class Task(Kept):
                 name="annotation_task_one_live_per_sentence_slot",
             ),
             models.UniqueConstraint(
-                fields=["summary", "slot"],
+                fields=["sheet", "slot"],
                 condition=Q(kind="judge", state__in=["open", "leased"]),
-                name="annotation_task_one_live_per_summary_slot",
+                name="annotation_task_one_live_per_sheet_slot",
             ),
         ]
 

@@ -7,7 +7,6 @@ round, each on a part of the sentences and of the features, keep a few hundred s
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.decomposing.units import FLAGS
+from annotation.model_files import read_booster, refusing, write_model
 from annotation.ranking.features import EASIER, EITHER, FEATURES, NAMES, SentenceUnits
 
 SHIPPED = Path(__file__).parent / "shipped" / "ranker.json"
@@ -75,14 +75,8 @@ class Ranker:
             "trained_on": self.trained_on,
             "features": list(NAMES),
             "seen": sorted(self.seen),
-            "booster": json.loads(bytes(self.booster.save_raw("json"))),
         }
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            draft.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-            draft.replace(path)  # a worker that reads meanwhile sees the old one or the new one
-        finally:
-            draft.unlink(missing_ok=True)
+        write_model(path, content, self.booster)
 
 
 def train_ranker(rows: Rows, easiness: Sequence[float], *, seen: Sequence[str] = (), trained_on: str = "") -> Ranker:
@@ -107,22 +101,12 @@ def fit(rows: Rows, easiness: Sequence[float], settings: dict[str, Any]) -> Any:
 
 def load_ranker(path: Path = SHIPPED) -> Ranker:
     """Read a ranker that this version has trained."""
-    import xgboost
-
-    try:
+    cure = "Train one with manage.py train_ranker, or mend PYRAMID_RANKER."
+    with refusing(path, "ranker", cure, UnknownRanker):
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != FORMAT or content["features"] != list(NAMES):
             raise UnknownRanker(f"{path} was trained for other features. Train it again: manage.py train_ranker")
-        booster = xgboost.Booster()
-        booster.load_model(bytearray(json.dumps(content["booster"]).encode()))
-        return Ranker(booster, content["signature"], content["trained_on"], frozenset(content["seen"]))
-    except UnknownRanker:
-        raise
-    except (OSError, KeyError, TypeError, ValueError, xgboost.core.XGBoostError) as error:
-        why = error.strerror if isinstance(error, OSError) else type(error).__name__
-        raise UnknownRanker(
-            f"{path} is no ranker ({why}). Train one with manage.py train_ranker, or mend PYRAMID_RANKER."
-        ) from error
+        return Ranker(read_booster(content), content["signature"], content["trained_on"], frozenset(content["seen"]))
 
 
 def rate(ranker: Ranker, rows: Rows, units: Sequence[SentenceUnits]) -> list[tuple[float, list[Reason]]]:

@@ -126,14 +126,19 @@ class ExampleView:
     later: int | None
 
 
-def read_example(project: Project, position: int, *, rule: str) -> ExampleView | None:
-    """An example by its position; None if there is none. Labels are those of one rule; None = not labelled."""
+def read_example(project: Project, position: int, *, rule: str, without_stus: bool = False) -> ExampleView | None:
+    """An example by its position; None if there is none. Labels are those of one rule; None = not labelled.
+
+    `without_stus` is for those who write: what a machine suggests is shown to them by the rules of the writing page.
+    """
     live = Example.objects.live().filter(project=project)
     example = live.filter(position=position).first()
     if example is None:
         return None
     record = _without_trash(load_examples([example])[0].record, project)
     units = [unit for unit in record.units if unit.superseded_at is None and unit.trashed_at is None]
+    if without_stus:
+        units = [unit for unit in units if unit.kind != UnitKind.STU]
     systems = [summary.system for summary in record.summaries]
     rows = []
     for unit in units:

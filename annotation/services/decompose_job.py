@@ -15,6 +15,7 @@ from annotation.services.auditing import record_audit
 from annotation.services.decomposing import decompose_project, references_without_units
 from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
 from annotation.services.ranking import current_ranker, rank_project
+from annotation.services.routes import refresh_routes
 
 
 @transaction.atomic
@@ -68,6 +69,7 @@ def do_decompose(run: Run, ticket: Ticket) -> None:
     report = decompose_project(project, parser, now=now, progress=ticket.report, missing_only=missing_only)
     ranked = rank_project(project, ranker, parser, now=now, progress=ticket.report)
     with transaction.atomic():
+        refresh_routes(project, now=now)  # or the next page would have to
         detail = {**report.as_dict(), **ranked.as_dict()}
         record_audit(
             "decompose",

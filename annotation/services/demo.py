@@ -9,13 +9,15 @@ from pathlib import Path
 from django.db import transaction
 
 from annotation.models import Membership, Project, Role, User
+from annotation.services.batches import BatchOptions, create_batch
 from annotation.services.importing import import_corpus
 from annotation.services.projects import add_member
 
 DEMO_PROJECT = "Demo: twelve stories"
 DEMO_CORPUS = Path(__file__).resolve().parent.parent / "demo" / "corpus.jsonl"
+DEMO_LEAD = "lena"
 DEMO_USERS = (
-    ("lena", "Lena Marsh", Role.LEAD),
+    (DEMO_LEAD, "Lena Marsh", Role.LEAD),
     ("anton", "Anton Reyes", Role.ANNOTATOR),
     ("aisha", "Aisha Novak", Role.ANNOTATOR),
     ("judit", "Judit Okafor", Role.ADJUDICATOR),
@@ -37,6 +39,8 @@ def load_demo(*, password: str, now: dt.datetime) -> list[DemoLogin]:
     if project is None:
         import_corpus(DEMO_CORPUS, corpus_format="jsonl", project_name=DEMO_PROJECT, now=now, actor=users[0])
         project = Project.objects.get(name=DEMO_PROJECT)
+        # Something to judge from the first minute on: a fifth of the summaries.
+        create_batch(project, BatchOptions(is_adaptive=True, share=200), now=now, actor=users[0])
     for user, (_, _, role) in zip(users, DEMO_USERS, strict=True):
         # Somebody who was removed stays removed.
         if not Membership.objects.filter(project=project, user=user).exists():
@@ -48,5 +52,8 @@ def _demo_user(username: str, full_name: str, password: str) -> User:
     user = User.objects.filter(username=username).first()
     if user is None:
         first, _, last = full_name.partition(" ")
-        user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
+        # The lead of the demo keeps the keys and the pay list of the exchange as well.
+        user = User.objects.create_user(
+            username, password=password, first_name=first, last_name=last, is_staff=username == DEMO_LEAD
+        )
     return user

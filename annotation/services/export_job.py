@@ -15,10 +15,12 @@ from django.db import transaction
 
 from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.readers import FORMATS
+from annotation.readers.judgements import file_format_of
 from annotation.services.auditing import record_audit
-from annotation.services.exporting import ExportRefused, write_corpus
+from annotation.services.exporting import ExportRefused, ExportReport, write_corpus
 from annotation.services.files import export_path
 from annotation.services.jobs import JobRefused, Ticket, register_job, request_job
+from annotation.services.judgement_export import JudgementExport, write_judgements
 
 # A zip holds no dates before 1980; a fixed one makes the same corpus the same file.
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -26,7 +28,7 @@ ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 def request_export(project: Project, *, corpus_format: str, now: dt.datetime, actor: User | None = None) -> Run:
     """Note an export to be done. The caller sends its id to a worker once this is committed."""
-    if corpus_format not in FORMATS:
+    if corpus_format not in FORMATS and file_format_of(corpus_format) is None:
         raise ValueError(f"{corpus_format!r} is no format. Known: {', '.join(FORMATS)}.")
     return request_job(Stage.EXPORT, {"format": corpus_format}, now=now, project=project, actor=actor)
 
@@ -42,13 +44,7 @@ def do_export(run: Run, ticket: Ticket) -> None:
     folder = draft / f"{project.slug}-{corpus_format}"
     try:
         folder.mkdir()
-        report = write_corpus(
-            project,
-            folder,
-            corpus_format=corpus_format,
-            now=now,
-            progress=lambda done, total: ticket.report("writing", done, total),
-        )
+        report = _write(project, folder, corpus_format, now, ticket)
         _pack(folder, draft / target.name, ticket)
         download = {
             "place": target.name,
@@ -69,6 +65,22 @@ def do_export(run: Run, ticket: Ticket) -> None:
         raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write(
+    project: Project, folder: Path, corpus_format: str, now: dt.datetime, ticket: Ticket
+) -> ExportReport | JudgementExport:
+    file_format = file_format_of(corpus_format)
+    if file_format:
+        ticket.report("writing", 0, 1)
+        return write_judgements(project, folder, file_format=file_format, now=now)
+    return write_corpus(
+        project,
+        folder,
+        corpus_format=corpus_format,
+        now=now,
+        progress=lambda done, total: ticket.report("writing", done, total),
+    )
 
 
 def download_of(run: Run) -> Path | None:

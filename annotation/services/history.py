@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
 
-from annotation.models import AuditEntry, Project, Run
+from annotation.access import READERS
+from annotation.models import AuditEntry, Project, Run, Stage
 
 PAGE = 50
 
@@ -34,3 +36,16 @@ def _page(rows: QuerySet[Row], before: int | None) -> HistoryPage[Row]:
     older = rows if before is None else rows.filter(pk__lt=before)
     batch = list(older.order_by("-pk")[: PAGE + 1])
     return HistoryPage(batch[:PAGE], batch[PAGE - 1].pk if len(batch) > PAGE else None)
+
+
+# What a score run tells everybody: its size, and nothing of what a machine has said.
+OPEN_COUNTS = frozenset({"examples", "units", "systems", "pairs", "new_pairs", "left_out", "refused"})
+
+
+def hide_verdicts(run: Run, role: str | None) -> Run:
+    """A run as somebody of that role may see it: whoever judges presence learns nothing of the judge's verdicts."""
+    if run.stage == Stage.SCORE and role not in READERS:
+        run.counts = {name: value for name, value in run.counts.items() if name in OPEN_COUNTS}
+        run.signature = ""
+        run.error = _("It failed. A lead can see why.") if run.error else ""
+    return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -12,10 +13,13 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Project, Queue, Run, RunState, Stage, User
 from annotation.readers import FORMATS
+from annotation.readers.judgements import file_format_of
+from annotation.records import Problems
 from annotation.services.decompose_job import lacks_units, request_decompose
 from annotation.services.files import KeptFile, drop_spare_uploads, drop_upload, upload_path
 from annotation.services.importing import ImportRefused, ImportReport, import_corpus
 from annotation.services.jobs import JobRefused, Ticket, TooManyJobs, register_job, request_job
+from annotation.services.judgement_import import MISSING, JudgementReport, JudgementsRefused, import_judgements
 from annotation.services.projects import ProjectInTrash
 
 # Problems and notes kept with a run; the whole report could be larger than the corpus.
@@ -34,9 +38,12 @@ def request_import(
     dry_run: bool,
     now: dt.datetime,
     actor: User | None = None,
+    prefix: str = "",
+    blank: str = MISSING,
 ) -> Run:
-    """Note an import to be done. The caller sends its id to a worker once this is committed."""
-    if corpus_format not in FORMATS:
+    """Note an import to be done, of a corpus or of judgements. The caller sends its id to a worker once this is
+    committed. `prefix` and `blank` are for judgements alone."""
+    if corpus_format not in FORMATS and file_format_of(corpus_format) is None:
         raise ValueError(f"{corpus_format!r} is no format. Known: {', '.join(FORMATS)}.")
     drop_spare_uploads(project)
     parameters = {
@@ -47,6 +54,8 @@ def request_import(
         "format": corpus_format,
         "dry_run": dry_run,
     }
+    if file_format_of(corpus_format):
+        parameters |= {"prefix": prefix, "blank": blank}
     try:
         return request_job(Stage.IMPORT, parameters, now=now, project=project, actor=actor)
     except TooManyJobs:
@@ -86,6 +95,9 @@ def do_import(run: Run, ticket: Ticket) -> None:
     if not path.exists():
         raise JobRefused(_("The uploaded file is no longer here. Upload it again."))
     dry_run = bool(parameters["dry_run"])
+    if file_format_of(parameters["format"]):
+        _import_votes(run, project, path, ticket)
+        return
     signature = f"import format={parameters['format']} sha256={parameters['sha256']}"
 
     def finish(report: ImportReport) -> None:
@@ -119,16 +131,57 @@ def do_import(run: Run, ticket: Ticket) -> None:
         drop_upload(parameters["upload"])
 
 
+def _import_votes(run: Run, project: Project, path: Path, ticket: Ticket) -> None:
+    """Judgements of a file. A dry run does all of it and takes it back."""
+    parameters, dry_run = run.parameters, bool(run.parameters["dry_run"])
+    assert run.started_at is not None, "a claimed run has begun"
+    try:
+        with transaction.atomic():  # the run is done with what it stores, or not at all
+            report = import_judgements(
+                project,
+                path,
+                file_format=file_format_of(parameters["format"]) or "",
+                now=run.started_at,
+                actor=run.started_by,
+                prefix=parameters["prefix"],
+                blank=parameters["blank"],
+                dry_run=dry_run,
+                progress=ticket.report,
+            )
+            signature = f"import format={parameters['format']} sha256={parameters['sha256']}"
+            ticket.finish(project=project, counts=_describe_votes(report), signature=signature)
+    except JudgementsRefused as refusal:
+        if not dry_run:
+            raise JobRefused(str(refusal), _describe_votes(refusal.report)) from refusal
+        ticket.finish(project=project, counts=_describe_votes(refusal.report), signature="")
+        return
+    if not dry_run:
+        drop_upload(parameters["upload"])
+
+
+def _describe_votes(report: JudgementReport) -> dict[str, Any]:
+    return {
+        "file": report.counts.as_dict(),
+        "new": report.new.as_dict(),
+        "problem_count": report.problems.count,
+        "problems": _list_problems(report.problems),
+    }
+
+
+def _list_problems(problems: Problems) -> list[dict[str, Any]]:
+    ordered = sorted(problems, key=lambda item: (item.file, item.line or 0))
+    return [
+        {"file": problem.file, "line": problem.line, "message": problem.message} for problem in ordered[:KEPT_PROBLEMS]
+    ]
+
+
 def describe_report(report: ImportReport) -> dict[str, Any]:
     """A report as JSON: what is in the files, what is new, what is wrong, what is odd."""
     return {
         "file": report.counts.as_dict(),
         "new": report.new.as_dict(),
         "problem_count": report.problems.count,
-        "problems": [
-            {"file": problem.file, "line": problem.line, "message": problem.message}
-            for problem in sorted(report.problems, key=lambda item: (item.file, item.line or 0))[:KEPT_PROBLEMS]
-        ],
+        "problems": _list_problems(report.problems),
         "notes": report.warnings[:KEPT_PROBLEMS],
         "note_count": len(report.warnings),
         "first_units": report.first_units,

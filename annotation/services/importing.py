@@ -36,6 +36,7 @@ from annotation.records import Counts, ExampleRecord, FoldRecord, Problems, Reco
 from annotation.services.auditing import record_audit
 from annotation.services.loading import LoadedExample, load_examples, load_folds
 from annotation.services.projects import find_project, obtain_project
+from annotation.services.routes import forget_routes
 from annotation.services.storing import Addition, Store
 
 # Examples per batch: enough to make bulk inserts pay, few and small enough to keep memory flat.
@@ -109,6 +110,7 @@ def import_corpus(
             # The planner knows nothing of these rows until its own round comes, and plans badly meanwhile.
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE " + ", ".join(ANALYZED))
+        forget_routes(project)
         detail = {"new": report.new.as_dict()}
         record_audit("import", project, target=_printable(Path(path.name)), actor=actor, now=now, detail=detail)
         if finish:

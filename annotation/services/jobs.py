@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
@@ -44,9 +44,9 @@ DATABASE_ERRORS = (DatabaseError, InterfaceError)
 class JobRefused(Exception):
     """The job cannot be done as it was asked for. The message is for the person who asked; `counts` may tell more."""
 
-    def __init__(self, message: str, counts: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, counts: dict[str, Any] | None = None, *, can_retry: bool = False) -> None:
         super().__init__(message)
-        self.counts = {**(counts or {}), "refused": True}
+        self.counts = {**(counts or {}), "refused": not can_retry}
 
 
 class JobCancelled(Exception):
@@ -82,6 +82,21 @@ JOBS: dict[str, Job] = {}
 def register_job(stage: str, *, queue: str, work: Callable[[Run, Ticket], None]) -> None:
     """Tell how a stage is done. Each app does so when it is loaded."""
     JOBS[stage] = Job(queue, work)
+
+
+CHORES: list[tuple[str, Callable[[dt.datetime], None]]] = []
+
+
+def register_chore(queue: str, do: Callable[[dt.datetime], None]) -> None:
+    """Something that workers of a queue look after by themselves, every few seconds. It must be quick."""
+    if (queue, do) not in CHORES:
+        CHORES.append((queue, do))
+
+
+def do_chores(queues: Collection[str], *, now: dt.datetime) -> None:
+    for queue, do in CHORES:
+        if queue in queues:
+            do(now)
 
 
 # --- asking for a job ----------------------------------------------------------------------------------------------
@@ -131,7 +146,7 @@ def refuse_too_many(project: Project) -> None:
 @transaction.atomic
 def cancel_run(run: Run, *, now: dt.datetime, actor: User | None = None) -> bool:
     """Stop a run: at once if nobody works on it, else when its worker next looks. False if it has ended."""
-    idle = Q(state=RunState.QUEUED) | Q(state=RunState.RUNNING, heartbeat_at__lt=_stale_time())
+    idle = Q(state=RunState.QUEUED) | Q(state=RunState.RUNNING, heartbeat_at__lt=stale_time())
     stopped = {"state": RunState.CANCELLED, "claim": None, "ended_at": Now(), "cancel_requested_at": now}
     cancelled = Run.objects.filter(idle, pk=run.pk).update(**stopped)
     asked = cancelled or Run.objects.filter(pk=run.pk, state=RunState.RUNNING).update(cancel_requested_at=now)
@@ -174,6 +189,11 @@ class Ticket:
         if self.is_cancelled:
             raise JobCancelled
 
+    def hold(self) -> None:
+        """Be sure that the run is still ours. Call it first in a transaction: until its end nobody can take it over."""
+        if not self._mine().update(heartbeat_at=Now()):
+            raise ClaimLost
+
     def finish(self, *, project: Project | None, counts: dict[str, Any], signature: str = "") -> None:
         """Mark the run as done. Call it in the transaction of the work, so that both are stored or neither."""
         phase, _done, total = self.progress
@@ -212,10 +232,18 @@ class Ticket:
         return Run.objects.filter(pk=self.run_id, claim=self.claim, state=RunState.RUNNING)
 
 
+class Beating(Protocol):
+    """A right that lasts as long as somebody shows now and then that it lives."""
+
+    run_id: int
+
+    def beat(self) -> None: ...
+
+
 class Heart:
     """Beats beside the work, on a database connection of its own."""
 
-    def __init__(self, ticket: Ticket) -> None:
+    def __init__(self, ticket: Beating) -> None:
         self.ticket = ticket
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._run, name=f"heart of run {ticket.run_id}", daemon=True)
@@ -298,14 +326,15 @@ def _our_fault(run_id: int) -> str:
 # --- watching ------------------------------------------------------------------------------------------------------
 
 
-def _stale_time() -> CombinedExpression:
+def stale_time() -> CombinedExpression:
+    """Whatever has not beaten since then is dead."""
     # Times are compared by the database: what it wrote itself and what Python wrote differ in the last digits.
     return Now() - dt.timedelta(seconds=settings.RUN_STALE_SECONDS)
 
 
 def sweep_runs(queues: Collection[str] = Queue.values) -> list[Run]:
     """Runs whose worker died or whose message was lost. The caller, who works on these queues, sends them again."""
-    stale = _stale_time()
+    stale = stale_time()
     for run in Run.objects.filter(state=RunState.RUNNING, heartbeat_at__lt=stale):
         _take_back(run, Run.objects.filter(state=RunState.RUNNING, claim=run.claim, heartbeat_at__lt=stale))
     # Only for queues that somebody works on: else messages would pile up for the day when somebody does.
@@ -364,7 +393,7 @@ def is_abandoned(run: Run) -> bool:
     """Whether a run that has not ended waits for a worker that is not there: none has come yet, or its own died."""
     if run.state == RunState.QUEUED:
         return not has_worker(run.queue)
-    without_heart = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, heartbeat_at__lt=_stale_time())
+    without_heart = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, heartbeat_at__lt=stale_time())
     return without_heart.exists() and not has_worker(run.queue)
 
 

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from annotation.models import Example, Project, System, Unit, User
 from annotation.services.auditing import record_audit
+from annotation.services.routes import forget_routes
 
 TrashableRow = Project | Example | System | Unit
 # Kinds of rows that a project's page of the trash lists and restores, by the word in its addresses.
@@ -71,6 +72,7 @@ def restore_from_trash(row: TrashableRow, *, now: dt.datetime, actor: User | Non
 def _record(action: str, row: TrashableRow, moved: int, now: dt.datetime, actor: User | None) -> bool:
     row.refresh_from_db(fields=["trashed_at"])
     if moved:
+        forget_routes(_project_of(row))
         record_audit(action, _project_of(row), target=f"{row._meta.model_name} {row}", actor=actor, now=now)
     return bool(moved)
 

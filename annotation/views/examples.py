@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotation.access import EVERYBODY, project_view
+from annotation.access import EVERYBODY, READERS, project_view
 from annotation.models import Label, Project
 from annotation.parameters import only_known, whole_number
 from annotation.services.browsing import list_examples, read_example
+from annotation.services.task_lists import is_writing
 
 MAX_SEARCH = 200
 MAX_POSITION = 2**31
@@ -33,7 +34,9 @@ def examples(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def example(request: HttpRequest, project: Project, position: int) -> HttpResponse:
-    view = read_example(project, position, rule=Label.IMPORTED) if position < MAX_POSITION else None
+    hides_stus = project.viewer_role not in READERS and is_writing(project)
+    known = position < MAX_POSITION
+    view = read_example(project, position, rule=Label.IMPORTED, without_stus=hides_stus) if known else None
     if view is None:
         raise Http404
     context = {

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import EVERYBODY, LEADS, project_view
+from annotation.access import EVERYBODY, LEADS, READERS, project_view
 from annotation.forms import ExportForm, ImportForm
 from annotation.models import Example, Project, Provenance, Queue, Role, Run, RunState, Stage, Unit, UnitKind, User
 from annotation.parameters import only_known, whole_number
@@ -20,12 +20,13 @@ from annotation.services.decompose_job import request_decompose, run_after
 from annotation.services.decomposing import references_without_units
 from annotation.services.export_job import download_of, request_export
 from annotation.services.files import keep_upload, upload_path
-from annotation.services.history import list_runs
+from annotation.services.history import hide_verdicts, list_runs
 from annotation.services.import_job import CannotImport, imports_after, request_import, request_import_after
 from annotation.services.ranking import count_seen
 from annotation.tasks import send_run
 from annotation.uploads import is_too_big
 
+SOON = 3  # seconds until a speed says something
 ENDED = (RunState.DONE, RunState.FAILED, RunState.CANCELLED)
 
 
@@ -68,6 +69,8 @@ def _start_dry_run(request: HttpRequest, project: Project, form: ImportForm) -> 
         dry_run=True,
         now=timezone.now(),
         actor=request.user,
+        prefix=form.cleaned_data["system_prefix"],
+        blank="present" if form.cleaned_data["blank"] else "missing",
     )
 
 
@@ -168,6 +171,7 @@ def runs(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view("GET", "HEAD", roles=EVERYBODY)
 def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
     found = get_object_or_404(Run.objects.select_related("started_by", "retry_of"), project=project, pk=run_id)
+    hide_verdicts(found, project.viewer_role)
     leads = project.viewer_role == Role.LEAD
     counts = found.counts
     context = {
@@ -180,6 +184,7 @@ def run(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
         .filter(project=project, key__in=counts.get("look_at", []))
         .order_by("position"),
         "nothing_new": not any(counts.get("new", {"x": 1}).values()),
+        "can_read_results": project.viewer_role in READERS,
         "can_download": leads and download_of(found) is not None,
         "more_problems": counts.get("problem_count", 0) - len(counts.get("problems", [])),
         "more_notes": counts.get("note_count", 0) - len(counts.get("notes", [])),
@@ -219,20 +224,38 @@ def _progress(project: Project, run: Run) -> dict[str, object]:
         "run": run,
         "ended": run.state in ENDED,
         "share": round(100 * run.steps_done / run.steps_total) if is_known else None,
+        **_speed(run),
         "nobody_works": jobs.is_abandoned(run),
         "missing_seconds": settings.WORKER_MISSING_SECONDS,
     }
+
+
+def _speed(run: Run) -> dict[str, object]:
+    """Steps per second since the run was begun, and how long the rest may take, in words."""
+    if not (run.started_at and run.heartbeat_at and run.steps_done and run.steps_total):
+        return {}
+    seconds = (run.heartbeat_at - run.started_at).total_seconds()
+    if seconds < SOON:
+        return {}
+    speed = run.steps_done / seconds
+    minutes = (run.steps_total - run.steps_done) / speed / 60
+    left = _("less than a minute left") if minutes < 1 else _("about %(n)s min left") % {"n": round(minutes)}
+    return {"speed": speed, "left": left}
 
 
 def _count_rows(run: Run) -> list[tuple[str, int, int | None]]:
     """What came of a run, as (what, in the files, new); an export has no "new"."""
     if "file" in run.counts:
         counts, new = run.counts["file"], run.counts["new"]
-        return [(_names(name), number, new[name]) for name, number in counts.items() if number or new[name]]
-    return [(_names(name), number, None) for name, number in run.counts.items() if isinstance(number, int) and number]
+        return [(_names(name, run.stage), number, new[name]) for name, number in counts.items() if number or new[name]]
+    return [
+        (_names(name, run.stage), number, None)
+        for name, number in run.counts.items()
+        if isinstance(number, int) and number
+    ]
 
 
-def _names(word: str) -> str:
+def _names(word: str, stage: str) -> str:
     """A kind of rows, for people. Kinds that are not listed keep their own word."""
     names = {
         "examples": _("Examples"),
@@ -248,12 +271,25 @@ def _names(word: str) -> str:
         "folds": _("Folds"),
         "new_splits": _("New splits"),
         "changed": _("References that got new units"),
-        "units": _("STUs made"),
+        "units": _("STUs made") if stage == Stage.DECOMPOSE else _("Units"),
         "superseded": _("STUs put aside"),
         "ranked": _("Sentences ranked"),
         "unranked": _("References that could not be ranked; see the log"),
         "flagged": _("References to look at: another language, too long, or no unit"),
         "failed": _("References that failed; see the log"),
+        "pairs": _("Pairs of summary and unit"),
+        "new_pairs": _("Pairs judged in this run"),
+        "truncated": _("Pairs that were too long for the judge and cut off"),
+        "compared": _("Pairs that people judged as well"),
+        "differing": _("Pairs where people say otherwise"),
+        "seen_units": _("Units in the training data of the judge"),
+        "left_out": _("Examples without units for this metric"),
+        "assignments": _("Sheets of judges"),
+        "judgements": _("Judgements"),
+        "fillers": _("Answers to fillers"),
+        "fillers_present": _("Fillers called present"),
+        "missing": _("Units without an answer"),
+        "judges": _("Judges"),
     }
     return names.get(word, word)
 

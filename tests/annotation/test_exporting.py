@@ -336,7 +336,13 @@ def test_every_model_is_exported_or_known_to_stay():
     stays = {
         "User", "ApiToken", "Membership", "Invitation", "Project",  # accounts belong to an installation; the project's name is in the header
         "Run", "Worker", "AuditEntry",  # what happened here, not what the corpus is
-        "Task", "Judgement", "JudgementVersion",  # nothing writes them yet
+        # Votes are exported by themselves, without names: manage.py export_judgements.
+        "Judgement", "JudgementVersion", "Assignment", "FillerAnswer", "Batch", "Sheet", "SheetUnit", "Exclusion",
+        "WorkerIdentity",  # never leaves
+        "TextCheck",  # what a machine says of a text: made anew
+        # Work under way and how it was organised. (The units that came of it are exported; plans are not, yet.)
+        "Task", "DraftVersion", "Submission", "WrittenUnit", "Skip", "Flag",
+        "Plan", "PlannedSentence", "PlanDraft", "Pin", "Route", "RatioCurve",
         "Ranking",  # predicted from what is exported: it comes out the same again
     }  # fmt: skip
     assert {model.__name__ for model in apps.get_app_config("annotation").get_models()} == exported | stays

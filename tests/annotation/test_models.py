@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
+import factory
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
@@ -30,6 +31,58 @@ def once(factory: type, **fields: object) -> Callable[[], object]:
 
 
 BREAKS: dict[str, Callable[[], object]] = {
+    "annotation_task_arm_known": once(make.TaskFactory, arm="always"),
+    "annotation_draftversion_once": twice(make.DraftVersionFactory, task=make.TaskFactory),
+    "annotation_draftversion_from_1": once(make.DraftVersionFactory, version=0),
+    "annotation_submission_key_once": twice(make.SubmissionFactory, key="0" * 32),
+    "annotation_submission_seconds_from_0": once(make.SubmissionFactory, seconds=-1),
+    "annotation_writtenunit_seconds_from_0": once(make.WrittenUnitFactory, seconds=-1),
+    "annotation_skip_once": twice(make.SkipFactory, task=make.TaskFactory, user=make.UserFactory),
+    "annotation_skip_has_reason": once(make.SkipFactory, reason=""),
+    "annotation_textcheck_once": twice(make.TextCheckFactory, sentence=make.SentenceFactory),
+    "annotation_textcheck_follows_is_probability": once(make.TextCheckFactory, follows=1.5),
+    "annotation_plandraft_other_shares_are_ones": once(make.PlanDraftFactory, control=1001),
+    "annotation_flag_has_note": once(make.FlagFactory, note=""),
+    "annotation_plandraft_share_is_one": once(make.PlanDraftFactory, share=1001),
+    "annotation_pin_one_live": twice(make.PinFactory, sentence=make.SentenceFactory),
+    "annotation_pin_route_known": once(make.PinFactory, route="nowhere"),
+    "annotation_route_rank_once": twice(make.RouteFactory, project=make.ProjectFactory, rank=1),
+    "annotation_route_position_once": twice(make.RouteFactory, project=make.ProjectFactory, position=1),
+    "annotation_route_rank_from_1": once(make.RouteFactory, rank=0),
+    "annotation_route_pin_known": once(make.RouteFactory, pin="nowhere"),
+    "annotation_plan_number_once": twice(make.PlanFactory, project=make.ProjectFactory),
+    "annotation_plan_number_from_1": once(make.PlanFactory, number=0),
+    "annotation_plan_share_is_one": once(make.PlanFactory, share=1001),
+    "annotation_plan_has_rule": once(make.PlanFactory, rule=""),
+    "annotation_plan_has_digest": once(make.PlanFactory, digest=""),
+    "annotation_plannedsentence_rank_once": twice(make.PlannedSentenceFactory, plan=make.PlanFactory),
+    "annotation_plannedsentence_once": twice(
+        make.PlannedSentenceFactory,
+        plan=make.PlanFactory,
+        sentence=make.SentenceFactory,
+        rank=factory.Sequence(lambda n: n + 1),
+    ),
+    "annotation_plannedsentence_rank_from_1": once(make.PlannedSentenceFactory, rank=0),
+    "annotation_plannedsentence_route_known": once(make.PlannedSentenceFactory, route="nowhere"),
+    "annotation_ratiocurve_has_signature": once(make.RatioCurveFactory, signature=""),
+    "scoring_judgeversion_once": twice(make.JudgeVersionFactory, name="j", revision="1"),
+    "scoring_judgeversion_has_name": once(make.JudgeVersionFactory, name=""),
+    "scoring_judgeversion_has_revision": once(make.JudgeVersionFactory, revision=""),
+    "scoring_presence_once_per_content": twice(
+        make.PresenceFactory, judge=make.JudgeVersionFactory, summary_digest="s", unit_digest="u"
+    ),
+    "scoring_presence_p_is_a_probability": once(make.PresenceFactory, p=1.01),
+    "scoring_scorepart_once": twice(make.ScorePartFactory, run=make.RunFactory, number=1),
+    "scoring_scorepart_state_known": once(make.ScorePartFactory, state="lost"),
+    "scoring_scorepart_claimed_has_claim": once(make.ScorePartFactory, state="claimed"),
+    "scoring_scorepart_done_has_time": once(make.ScorePartFactory, state="done"),
+    "scoring_summaryscore_once": twice(make.SummaryScoreFactory, run=make.RunFactory, summary=make.SummaryFactory),
+    "scoring_systemscore_once": twice(make.SystemScoreFactory, run=make.RunFactory, system=make.SystemFactory),
+    "scoring_systemscore_variant_known": once(make.SystemScoreFactory, variant="short"),
+    "scoring_systemscore_has_signature": once(make.SystemScoreFactory, signature=""),
+    "scoring_systemscore_ranked_has_value": once(make.SystemScoreFactory, value=None),
+    "scoring_systemscore_unranked_has_reason": once(make.SystemScoreFactory, place=None),
+    "scoring_systemscore_by_people_is_a_share": once(make.SystemScoreFactory, by_people=1.5),
     "annotation_project_name_once": lambda: (make.ProjectFactory(name="Ä b"), make.ProjectFactory(name="Ä B")),
     "annotation_project_slug_once": lambda: (make.ProjectFactory(slug="s"), make.ProjectFactory(slug="s")),
     "annotation_project_has_name": once(make.ProjectFactory, name=""),
@@ -123,9 +176,31 @@ BREAKS: dict[str, Callable[[], object]] = {
     "annotation_task_done_has_time": once(make.TaskFactory, state=models.TaskState.DONE),
     "annotation_task_slot_from_1": once(make.TaskFactory, slot=0),
     "annotation_task_one_live_per_sentence_slot": twice(make.TaskFactory, sentence=make.SentenceFactory),
-    "annotation_task_one_live_per_summary_slot": twice(
-        make.TaskFactory, kind=models.TaskKind.JUDGE, sentence=None, summary=make.SummaryFactory
+    "annotation_task_one_live_per_sheet_slot": twice(
+        make.TaskFactory,
+        kind=models.TaskKind.JUDGE,
+        sentence=None,
+        summary=make.SummaryFactory,
+        sheet=make.SheetFactory,
     ),
+    "annotation_batch_number_once": twice(make.BatchFactory, project=make.ProjectFactory, number=1),
+    "annotation_batch_votes_in_range": once(make.BatchFactory, votes=0),
+    "annotation_batch_share_in_range": once(make.BatchFactory, share=1001),
+    "annotation_sheet_once": twice(make.SheetFactory, batch=make.BatchFactory, summary=make.SummaryFactory),
+    "annotation_sheet_number_from_1": once(make.SheetFactory, number=0),
+    "annotation_sheetunit_once": twice(make.SheetUnitFactory, sheet=make.SheetFactory, unit=make.UnitFactory),
+    "annotation_sheetunit_position_from_1": once(make.SheetUnitFactory, position=0),
+    "annotation_assignment_key_once": twice(make.AssignmentFactory, project=make.ProjectFactory, key="a"),
+    "annotation_assignment_origin_known": once(make.AssignmentFactory, origin="dream"),
+    "annotation_assignment_has_key": once(make.AssignmentFactory, key=""),
+    "annotation_assignment_seconds_from_0": once(make.AssignmentFactory, seconds=-1),
+    "annotation_filleranswer_once": twice(make.FillerAnswerFactory, assignment=make.AssignmentFactory),
+    "annotation_filleranswer_position_from_1": once(make.FillerAnswerFactory, position=0),
+    "annotation_filleranswer_answer_known": once(make.FillerAnswerFactory, answer="perhaps"),
+    "annotation_exclusion_one_active": twice(make.ExclusionFactory, person=make.PersonFactory),
+    "annotation_exclusion_has_reason": once(make.ExclusionFactory, reason=""),
+    "annotation_workeridentity_has_name": once(make.WorkerIdentityFactory, name=""),
+    "annotation_judgement_seconds_from_0": once(make.JudgementFactory, seconds=-1),
     "annotation_run_running_has_start": once(
         make.RunFactory, state=models.RunState.RUNNING, claim=uuid.uuid4(), heartbeat_at=NOW
     ),
@@ -148,7 +223,7 @@ BREAKS: dict[str, Callable[[], object]] = {
 def test_every_constraint_has_its_break():
     named = {
         constraint.name
-        for app in ("annotation", "scoring", "mturk")
+        for app in ("annotation", "scoring")  # the crowd has its own list
         for model in apps.get_app_config(app).get_models()
         for constraint in model._meta.constraints
     }

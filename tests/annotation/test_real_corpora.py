@@ -7,11 +7,15 @@ import json
 import pytest
 
 from annotation import models
+from annotation.services.drafts import change_draft
 from annotation.services.exporting import export_corpus
+from annotation.services.freezing import freeze_plan
 from annotation.services.importing import import_corpus
 from annotation.services.loading import iterate_examples, load_folds
-from scoring.services import human_scores
+from annotation.services.plans import plan_lines
+from scoring.services.human import human_scores
 from tests.conftest import NOW
+from tests.factories import RankingFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data]
 
@@ -67,3 +71,24 @@ def test_counts_scores_and_round_trips(data, name, tmp_path):
         pairs = zip(iterate_examples(project), iterate_examples(again), strict=True)
         assert all(ours.record == theirs.record for ours, theirs in pairs)
         assert load_folds(again) == load_folds(project)
+
+
+# References that get STUs in PyrXSum's published half, counted from 0 (the list that its file shows).
+PUBLISHED_STUS = {
+    0, 3, 4, 12, 13, 15, 18, 19, 20, 23, 24, 29, 31, 34, 35, 36, 37, 39, 40, 43, 45, 46, 49, 51, 52, 53, 55, 59, 60, 64,
+    66, 67, 68, 69, 70, 73, 74, 77, 78, 79, 81, 83, 87, 89, 90, 91, 96, 98, 99,
+}  # fmt: skip
+
+
+def test_the_rule_of_the_seed_writes_the_published_half_of_pyrxsum(data):
+    folder = data / "lite2-3pyramid" / "PyrXSum"
+    import_corpus(folder, corpus_format="lite2-3pyramid", project_name="PyrXSum", now=NOW)
+    project = models.Project.objects.get(name="PyrXSum")
+    for number, sentence in enumerate(models.Sentence.objects.order_by("reference__example__position")):
+        easiness = (0.9 if number in PUBLISHED_STUS else 0.4) - number / 1000
+        RankingFactory(sentence=sentence, easiness=easiness)
+    change_draft(project, share=500, rule="seed", now=NOW)
+    lines = list(plan_lines(freeze_plan(project, after=0, now=NOW)))
+    published = (folder / "STUs_SCUs_percentage50.txt").read_text(encoding="utf-8").splitlines()
+    assert ["\t".join(line) for line in lines] == published
+    assert sum(map(len, lines)) == 395

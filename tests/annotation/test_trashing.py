@@ -4,7 +4,7 @@ import pytest
 
 from annotation import models
 from annotation.services.trashing import move_to_trash, restore_from_trash
-from scoring.services import human_scores
+from scoring.services.human import human_scores
 from tests import factories as make
 from tests.conftest import NOW
 

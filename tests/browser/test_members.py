@@ -27,7 +27,8 @@ def test_a_lead_invites_and_a_newcomer_joins(page: Page, browser: Browser, demo:
     newcomer.get_by_label("Password", exact=True).fill("lighthouse-keeper-7")
     newcomer.get_by_label("Password confirmation").fill("lighthouse-keeper-7")
     newcomer.keyboard.press("Enter")
-    expect(newcomer.get_by_role("heading", name="Demo: twelve stories")).to_be_visible()
+    newcomer.wait_for_url("**/projects/demo-twelve-stories/")
+    expect(newcomer.get_by_role("heading", name="Demo: twelve stories", exact=True)).to_be_visible()
     assert Membership.objects.get(user__username="ada").role == "viewer"
 
     page.reload()

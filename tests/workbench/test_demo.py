@@ -19,9 +19,11 @@ from django.core.management import CommandError
 from annotation import models
 from annotation.services import jobs
 from annotation.services.demo import DEMO_PROJECT, load_demo
-from scoring.services import human_scores
+from mturk.models import CrowdBatch
+from scoring.services.human import human_scores
 from tests.conftest import NOW
 from workbench import processes
+from workbench.demo_crowd import demo_environment
 from workbench.management.commands.demo import analyse_demo, checked_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -74,11 +76,28 @@ def test_the_demo_is_analysed_once(monkeypatch):
     monkeypatch.setattr("workbench.management.commands.demo.send_run", sent.append)
     load_demo(password="p", now=NOW)
     analyse_demo()
-    (run,) = sent
-    assert (run.stage, run.state, run.parameters["missing_only"]) == ("decompose", "queued", False)
-    jobs.run_job(run.pk)
-    analyse_demo()
-    assert len(sent) == 1  # every reference has its units
+    decompose, score, publish = sent
+    assert (decompose.stage, decompose.state, decompose.parameters["missing_only"]) == ("decompose", "queued", False)
+    assert (score.stage, score.parameters["metric"], score.parameters["judge"]) == ("score", "lite2", "embedded")
+    assert (publish.stage, publish.state) == ("publish", "queued")  # done by the worker, once the exchange is up
+    batch = CrowdBatch.objects.get()
+    assert (batch.environment, batch.assignments, batch.state) == ("exchange", 3, "publishing")
+    assert 0 < batch.reserved_cents <= batch.cap_cents
+    for run in (decompose, score):
+        jobs.run_job(run.pk)
+        run.refresh_from_db()
+        assert run.state == "done", run.error
+    assert analyse_demo() == []  # every reference has its units, every system its score, the crowd its HITs
+    assert len(sent) == 3
+
+
+@pytest.mark.django_db
+def test_web_and_worker_get_one_key_of_the_exchange(monkeypatch, settings):
+    monkeypatch.setitem(settings.CROWD_ENVIRONMENTS, "exchange", dict(settings.CROWD_ENVIRONMENTS["exchange"]))
+    first, second = (demo_environment("http://127.0.0.1:8001", now=NOW) for _ in range(2))
+    assert first == second
+    assert first["EXCHANGE_FRAME_ORIGIN"] == "http://localhost:8001"
+    assert settings.CROWD_ENVIRONMENTS["exchange"]["endpoint_url"] == "http://127.0.0.1:8001/exchange/api/"
 
 
 def start_demo(var: Path, port: int) -> subprocess.Popen[str]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,67 +19,12 @@ from annotation.services.jobs import cancel_run, has_worker, is_write_locked
 from annotation.tasks import send_run
 from tests.factories import ProjectFactory
 from tests.mini_corpus import as_upload, write_mini_corpus
-from workbench import processes
+from tests.workers import QUEUE, has_ended, kill, start_worker, wait_for, wait_until
 from workbench.celery import app
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 COPIES = 12
-# One process at a time uses the broker of this run.
-pytestmark = [pytest.mark.xdist_group("queue"), pytest.mark.django_db(transaction=True)]
-
-
-def database_url() -> str:
-    """The address of the database that this test runs on, for another process."""
-    config = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{config['NAME']}"
-    return f"postgres://{config['USER']}:{config['PASSWORD']}@{config['HOST']}:{config['PORT']}/{config['NAME']}"
-
-
-@pytest.fixture
-def start_worker(tmp_path):
-    """Starts Celery workers as production runs them, but quicker to give up on each other."""
-    app.control.purge()
-    started: list[subprocess.Popen[bytes]] = []
-    environment = {
-        **os.environ,
-        "DATABASE_URL": database_url(),
-        "PYRAMID_VAR": str(settings.VAR_DIR),
-        "RUN_STALE_SECONDS": "3",
-    }
-
-    def start() -> subprocess.Popen[bytes]:
-        with (tmp_path / "worker.log").open("ab") as output:
-            started.append(
-                processes.start(processes.worker_command(), cwd=ROOT, env=environment, stdout=output, stderr=output)
-            )
-        return started[-1]
-
-    yield start
-    for process in started:
-        # A clean stop takes seconds and is tested with the demo.
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-@pytest.fixture
-def wait_for(tmp_path):
-    def wait(run: models.Run, condition: Callable[[models.Run], object], *, seconds: float = 90) -> models.Run:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            run.refresh_from_db()
-            if condition(run):
-                return run
-            time.sleep(0.02)
-        log = (tmp_path / "worker.log").read_text()[-3000:]
-        raise AssertionError(f"Waited in vain; the run is {run.state}, phase {run.phase!r}. The worker says:\n{log}")
-
-    return wait
-
-
-def has_ended(run: models.Run) -> bool:
-    return run.ended_at is not None
+pytestmark = QUEUE
+__all__ = ["start_worker", "wait_for", "wait_until"]
 
 
 def is_writing(run: models.Run) -> bool:
@@ -142,8 +83,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(start_w
     wait_for(run, lambda run: run.phase == "checking" and run.steps_done)
     if phase == "writing":
         wait_for(run, is_writing)
-    os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
+    kill(worker)
     run.refresh_from_db()
     assert run.state == "running"  # nobody could say otherwise
     assert models.Example.objects.count() == 0  # the transaction died with the worker
@@ -172,8 +112,7 @@ def test_a_worker_killed_in_the_middle_of_an_export_leaves_one_whole_zip(start_w
     run = request_export(project, corpus_format="jsonl", now=timezone.now())
     send_run(run)
     wait_for(run, lambda run: run.phase == "writing" and run.steps_done)
-    os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
+    kill(worker)
     run.refresh_from_db()
     assert (run.state, download_of(run)) == ("running", None)
 

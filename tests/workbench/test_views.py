@@ -14,6 +14,7 @@ from tests.factories import (
     ExampleFactory,
     LabelFactory,
     MembershipFactory,
+    PlanFactory,
     ProjectFactory,
     RunFactory,
     UnitFactory,
@@ -90,6 +91,8 @@ def test_the_home_says_what_to_do_next(client):
     example = ExampleFactory(project=project)
     assert next_title(client, project) == "Next: make automatic units"
     UnitFactory(example=example, kind="stu", provenance="derived")
+    assert next_title(client, project) == "Next: plan who covers which sentence"
+    PlanFactory(project=project)
     assert next_title(client, project) == "Next: invite the people you work with"
     annotator = MembershipFactory(project=project).user
     assert next_title(client, project) == "Next: look through the examples"
@@ -152,7 +155,7 @@ def test_other_peoples_projects_do_not_exist(client):
 
 
 def test_a_project_without_labels_says_not_measured(client):
-    membership = MembershipFactory()
+    membership = MembershipFactory(role="lead")
     ExampleFactory(project=membership.project)
     client.force_login(membership.user)
     page = client.get(reverse("project-home", args=[membership.project.slug])).content.decode()
@@ -243,3 +246,11 @@ def test_the_address_of_a_client_comes_from_a_trusted_proxy_only(rf, settings):
     assert client_address(request) == "10.0.0.1"
     settings.TRUST_PROXY = True
     assert client_address(request) == "192.0.2.7"  # what the proxy saw, not what the client claims
+
+
+def test_whoever_judges_does_not_see_how_systems_stand(client):
+    membership = MembershipFactory(role="annotator")
+    ExampleFactory(project=membership.project)
+    client.force_login(membership.user)
+    page = client.get(reverse("project-home", args=[membership.project.slug])).content.decode()
+    assert "Human scores" not in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import cache
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from annotation.charts import Chart
+from annotation.judge_names import short_judge
 from annotation.services.auditing import name_act
 
 register = template.Library()
@@ -55,7 +57,32 @@ def score(value: float | None) -> str:
     """A score as .583; what was not measured is said so, never shown as 0."""
     if value is None:
         return gettext("not measured")
-    return f"{value:.3f}".removeprefix("0") if value >= 0 else f"−{-value:.3f}".replace("−0", "−")
+    text = f"{abs(value):.3f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".000" else text
+
+
+@register.filter
+def short_score(value: float) -> str:
+    """A probability as .58."""
+    return f"{value:.2f}".removeprefix("0")
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """A share as 37 %."""
+    return gettext("not measured") if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
+def money(dollars: Decimal) -> str:
+    """A sum as $1,234.50."""
+    return f"${dollars:,.2f}"
+
+
+@register.filter
+def cents(number: int | None) -> str:
+    """Whole cents as $1,234.50."""
+    return gettext("not measured") if number is None else f"${Decimal(number) / 100:,.2f}"
 
 
 @register.filter
@@ -68,6 +95,12 @@ def count(value: int) -> str:
 def plain_text(text: str) -> str:
     """A reference without the marks of its sentences."""
     return " ".join(re.sub(r"</?t>", " ", text).split())
+
+
+@register.filter
+def judge_name(name: str) -> str:
+    """A judge without the folder that it lies in."""
+    return short_judge(name)
 
 
 @register.filter

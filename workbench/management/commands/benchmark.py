@@ -11,15 +11,41 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.aggregating_benchmark import benchmark_aggregation
 from annotation.benchmarks import benchmark_web
 from annotation.decomposing_benchmark import benchmark_decomposer
 from annotation.easiness_benchmark import benchmark_easiness
+from scoring.nli_benchmark import benchmark_nli
+from scoring.presence_benchmark import benchmark_presence
+from workbench.crowd_benchmark import benchmark_crowd
+from workbench.runs_benchmark import benchmark_runs
+
+
+def benchmark_scoring(data: Path | None) -> Iterator[tuple[str, float, str]]:
+    """The NLI judge against the loop of the paper, then whole runs."""
+    yield from benchmark_nli(data)
+    if data is not None:
+        yield from benchmark_runs(data)
+
 
 BENCHMARKS: dict[str, Callable[[Path | None], Iterator[tuple[str, float, str]]]] = {
+    "aggregation": benchmark_aggregation,
+    "crowd": benchmark_crowd,
     "decomposer": benchmark_decomposer,
     "easiness": benchmark_easiness,
+    "presence": benchmark_presence,
+    "scoring": benchmark_scoring,
     "web": benchmark_web,
 }
+
+
+DIGITS = 8  # that count: .00014 must not pass as .0001
+SMALL = 0.01
+
+
+def shown(value: float) -> str:
+    """A figure for people; of a small one the digits that count."""
+    return f"{value:.3g}" if 0 < abs(value) < SMALL else f"{value:,.3f}"
 
 
 class Command(BaseCommand):
@@ -38,8 +64,8 @@ class Command(BaseCommand):
         figures = {}
         try:
             for key, value, meaning in BENCHMARKS[name](folder):
-                figures[key] = round(value, 4)
-                self.stdout.write(f"{key:36}{value:>12,.3f}  {meaning}")
+                figures[key] = float(f"{value:.{DIGITS}g}")
+                self.stdout.write(f"{key:36}{shown(value):>12}  {meaning}")
         except FileNotFoundError as error:
             raise CommandError(str(error)) from error
         if options["json"]:

@@ -22,14 +22,19 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.models import Project
+from annotation.models import Project, Run, User
 from annotation.services.decompose_job import lacks_units, request_decompose
-from annotation.services.demo import DEMO_PROJECT, DemoLogin, load_demo
+from annotation.services.demo import DEMO_LEAD, DEMO_PROJECT, DemoLogin, load_demo
 from annotation.tasks import send_run
+from scoring.options import checked_options
+from scoring.services.results import score_runs
+from scoring.services.score_job import request_score
 from workbench import processes
+from workbench.demo_crowd import demo_environment, publish_demo
 
 HOST = "127.0.0.1"  # the demo has known logins: it is for this machine alone
 STARTUP_SECONDS = 60
+ANALYSIS_SECONDS = 120
 
 
 class Command(BaseCommand):
@@ -51,14 +56,21 @@ class Command(BaseCommand):
         password = demo_password()
         (settings.VAR_DIR / "demo-address").write_text(f"http://{HOST}:{number}", encoding="ascii")
         logins = load_demo(password=password, now=timezone.now())
-        analyse_demo()
+        known = demo_environment(f"http://{HOST}:{number}", now=timezone.now())
+        runs = analyse_demo()
         logs = settings.VAR_DIR / "log"
         logs.mkdir(exist_ok=True)
-        children = {"web": start_web(number, logs / "web.log"), "worker": start_worker(logs / "worker.log")}
+        children = {
+            "web": start_web(number, logs / "web.log", known),
+            "worker": start(processes.worker_command(), logs / "worker.log", known),
+        }
         try:
             wait_until_served(f"http://{HOST}:{number}/sign-in/", children, logs, stop)
+            if runs and not stop.is_set():
+                self.stdout.write("Decomposing, ranking and scoring the demo corpus, publishing a few HITs …")
+                wait_until_analysed(runs, children, logs, stop)
             if not stop.is_set():
-                self.show(number, password, logins, logs)
+                self.show(number, password, logins, logs, known)
             self.watch(children, logs, stop)
         finally:
             self.stdout.write("\nStopping web and worker …")
@@ -72,11 +84,14 @@ class Command(BaseCommand):
                 f"Stopped. What you did is kept in {relative(settings.VAR_DIR)}/; run 'make demo' to go on."
             )
 
-    def show(self, port: int, password: str, logins: list[DemoLogin], logs: Path) -> None:
+    def show(self, port: int, password: str, logins: list[DemoLogin], logs: Path, environment: dict[str, str]) -> None:
+        keys = " ".join(f"{name}={environment[name]}" for name in ("PUBLIC_URL", "EXCHANGE_KEY_ID", "EXCHANGE_SECRET"))
         names = "\n".join(f"    {login.username:<10} {login.role}" for login in logins)
         self.stdout.write(
             f"\nPyramid Workbench runs at  http://{HOST}:{port}/\n\n"
             f"Sign in as one of these, password  {password}\n{names}\n\n"
+            f"Workers of the crowd:  http://{HOST}:{port}/exchange/work/\n"
+            f"For publish_hits and collect_hits beside it:  export {keys}\n"
             f"Logs: {relative(logs)}/web.log and worker.log. Ctrl-C stops web and worker."
         )
         self.stdout.flush()
@@ -87,11 +102,31 @@ class Command(BaseCommand):
             refuse_dead(children, logs)
 
 
-def analyse_demo() -> None:
-    """Let the worker split, decompose and rank the demo corpus, where that has not been done."""
+def analyse_demo() -> list[Run]:
+    """Ask the worker to decompose, rank and score the demo corpus and to publish HITs, where that was not done."""
     project = Project.objects.filter(name=DEMO_PROJECT, trashed_at__isnull=True).first()
-    if project is not None and lacks_units(project):
-        send_run(request_decompose(project, now=timezone.now()))
+    if project is None:
+        return []
+    runs = [request_decompose(project, now=timezone.now())] if lacks_units(project) else []
+    if not score_runs(project).exists():
+        options = checked_options({"metric": "lite2", "judge": "embedded"})
+        runs.append(request_score(project, options, now=timezone.now()))
+    published = publish_demo(project, User.objects.get(username=DEMO_LEAD), now=timezone.now())
+    if published:
+        runs.append(published)
+    for run in runs:
+        send_run(run)
+    return runs
+
+
+def wait_until_analysed(
+    runs: list[Run], children: dict[str, subprocess.Popen[bytes]], logs: Path, stop: threading.Event
+) -> None:
+    """Wait for the runs, so that the first page is no building site. A slow machine goes on in the background."""
+    deadline = time.monotonic() + ANALYSIS_SECONDS
+    waiting = Run.objects.filter(pk__in=[run.pk for run in runs], ended_at__isnull=True)
+    while waiting.exists() and time.monotonic() < deadline and not stop.wait(0.3):
+        refuse_dead(children, logs)
 
 
 def checked_port(text: str) -> int:
@@ -138,16 +173,12 @@ def stop_on_signals() -> threading.Event:
     return stop
 
 
-def start_web(port: int, log: Path) -> subprocess.Popen[bytes]:
+def start_web(port: int, log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     command = [
         sys.executable, "-m", "gunicorn", "--config", "python:workbench.gunicorn_conf", "--bind", f"{HOST}:{port}",
         "workbench.wsgi",
     ]  # fmt: skip
-    return start(command, log, {"PUBLIC_URL": f"http://{HOST}:{port}"})
-
-
-def start_worker(log: Path) -> subprocess.Popen[bytes]:
-    return start(processes.worker_command(), log, {})
+    return start(command, log, environment)
 
 
 def start(command: list[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:

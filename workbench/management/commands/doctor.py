@@ -13,6 +13,8 @@ from django.db import connection
 
 from annotation.ranking.regressor import UnknownRanker
 from annotation.services.ranking import current_ranker
+from scoring.judges import EMBEDDED, open_judge
+from scoring.judging import UnknownJudge
 from workbench import health
 
 
@@ -40,6 +42,7 @@ def diagnose() -> Iterator[tuple[str, str | None]]:
     yield f"folder {settings.VAR_DIR}", _folder_problem()
     yield "static files", _static_problem()
     yield f"ranker {settings.RANKER or 'that ships'}", _ranker_problem()
+    yield f"judge {settings.JUDGE_HEAD or 'that ships'}", _judge_problem()
     yield from health.problems()
 
 
@@ -62,6 +65,14 @@ def _ranker_problem() -> str | None:
     try:
         current_ranker()
     except UnknownRanker as error:
+        return str(error)
+    return None
+
+
+def _judge_problem() -> str | None:
+    try:
+        open_judge(EMBEDDED)
+    except UnknownJudge as error:
         return str(error)
     return None
 
