@@ -194,15 +194,22 @@ class Ticket:
         if not self._mine().update(heartbeat_at=Now()):
             raise ClaimLost
 
-    def finish(self, *, project: Project | None, counts: dict[str, Any], signature: str = "") -> None:
-        """Mark the run as done. Call it in the transaction of the work, so that both are stored or neither."""
+    def finish(
+        self, *, project: Project | None, counts: dict[str, Any], signature: str = "", can_undo: bool = True
+    ) -> None:
+        """Mark the run as done. Call it in the transaction of the work, so that both are stored or neither.
+
+        A run that was cancelled before is not done, however near its end it was: raised here, JobCancelled undoes the
+        work. Work that cannot be undone (what a market was told) is done all the same.
+        """
         phase, _done, total = self.progress
-        finished = self._mine().update(
+        mine = self._mine().filter(cancel_requested_at__isnull=True) if can_undo else self._mine()
+        finished = mine.update(
             state=RunState.DONE, claim=None, project=project, counts=counts, signature=signature, ended_at=Now(),
             phase=phase, steps_done=total, steps_total=total,
         )  # fmt: skip
         if not finished:
-            raise ClaimLost
+            raise JobCancelled if self._mine().exists() else ClaimLost
 
     def fail(self, error: str, counts: dict[str, Any] | None = None) -> None:
         """Mark the run as failed. Trying again helps, unless the counts say that it was refused."""

@@ -84,7 +84,7 @@ def do_publish(run: Run, ticket: Ticket, *, connect_to: Connect = market_of) -> 
         raise JobRefused(f"The market does not answer ({error}).", can_retry=True) from error
     with transaction.atomic():
         counts = {**done.as_dict(), "errors": done.errors[:20]}
-        ticket.finish(project=batch.project, counts=counts, signature=f"publish {batch.environment}")
+        ticket.finish(project=batch.project, counts=counts, signature=f"publish {batch.environment}", can_undo=False)
 
 
 @dataclass(slots=True)
@@ -153,4 +153,4 @@ def do_collect(run: Run, ticket: Ticket, *, connect_to: Connect = market_of) -> 
         raise JobRefused(f"The market does not answer ({error}).", can_retry=True) from error
     with transaction.atomic():
         counts = {**done.as_dict(), "deleted": deleted, "errors": done.errors[:20]}
-        ticket.finish(project=batch.project, counts=counts, signature=f"collect {batch.environment}")
+        ticket.finish(project=batch.project, counts=counts, signature=f"collect {batch.environment}", can_undo=False)

@@ -8,7 +8,7 @@ import sqlite3
 import uuid
 
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation import models
@@ -18,7 +18,7 @@ from annotation.services.files import drop_upload, upload_path
 from annotation.services.import_job import CannotImport, request_import, request_import_after
 from annotation.tasks import Pulse
 from tests.conftest import NOW
-from tests.factories import ProjectFactory, RunFactory, UserFactory, WorkerFactory
+from tests.factories import ExampleFactory, ProjectFactory, RunFactory, UserFactory, WorkerFactory
 from tests.mini_corpus import as_upload, write_mini_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -363,6 +363,20 @@ def test_the_heart_goes_on_after_a_lost_connection(run, monkeypatch):
     jobs.run_job(run.pk)
     run.refresh_from_db()
     assert run.state == "cancelled"
+
+
+@pytest.mark.parametrize(("can_undo", "state", "examples"), [(True, "cancelled", 0), (False, "done", 1)])
+def test_what_was_cancelled_before_its_end_is_undone_if_it_can_be(run, monkeypatch, can_undo, state, examples):
+    def work(run, ticket):
+        with transaction.atomic():
+            ExampleFactory(project=run.project)
+            assert jobs.cancel_run(run, now=NOW)  # the heart has no time to see it
+            ticket.finish(project=run.project, counts={}, can_undo=can_undo)
+
+    monkeypatch.setitem(jobs.JOBS, "import", jobs.Job("io", work))
+    jobs.run_job(run.pk)
+    run.refresh_from_db()
+    assert (run.state, models.Example.objects.count()) == (state, examples)
 
 
 def test_a_run_that_should_be_cancelled_is_not_begun_again(run, monkeypatch):
